@@ -1,0 +1,43 @@
+"""Where everything of ours lives: TILEVIZ_HOME, by default ~/.cache/tileviz."""
+
+import os
+from pathlib import Path
+
+from tileviz.errors import StoreError
+
+# file systems on which WAL and file locks cannot be trusted between hosts
+NETWORK_FILE_SYSTEMS = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "lustre", "beegfs", "fuse.sshfs", "9p", "ceph", "glusterfs", "gpfs", "afs")
+
+
+def tileviz_home() -> Path:
+    """The folder, made when missing. Raises StoreError when it cannot be made."""
+    home = Path(os.environ.get("TILEVIZ_HOME") or Path.home() / ".cache" / "tileviz").expanduser().absolute()
+    try:
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise StoreError(f"cannot make {home}: {error.strerror}; set TILEVIZ_HOME to a folder you can write to") from error
+    return home
+
+
+def file_system(path: Path) -> str:
+    """Type of the file system that holds `path` (`ext4`, `nfs4`, ...), or `unknown` where /proc/mounts does not tell."""
+    mounts = Path("/proc/mounts")
+    if not mounts.is_file():
+        return "unknown"
+    best, kind = "", "unknown"
+    for line in mounts.read_text(errors="replace").splitlines():
+        parts = line.split()
+        if len(parts) < 3:
+            continue
+        point = parts[1].replace("\\040", " ")
+        if (str(path) == point or str(path).startswith(point.rstrip("/") + "/")) and len(point) >= len(best):
+            best, kind = point, parts[2]
+    return kind
+
+
+def network_warning(path: Path) -> str | None:
+    """A sentence when `path` is on a network file system, else None."""
+    kind = file_system(path)
+    if kind in NETWORK_FILE_SYSTEMS:
+        return f"{path} is on {kind}, where SQLite's locks cannot be trusted; set TILEVIZ_HOME to a local folder, one store a host"
+    return None

@@ -1,0 +1,224 @@
+"""What pages, commands and the engine see of the store: records in, records out."""
+
+import json
+import shutil
+import time
+import uuid
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from tileviz.records import Artifact, Device, JobView, Trial, resources_from_json, to_json, trial_from_json
+from tileviz.store.artifacts import ArtifactFiles
+from tileviz.store.database import Database
+from tileviz.store.home import tileviz_home
+
+def new_id() -> str:
+    """A random text id: recorded and imported stores lie beside each other."""
+    return uuid.uuid4().hex[:12]
+
+
+class Store:
+    """The store of one TILEVIZ_HOME. Cheap to make; every call opens its own connection. Raises StoreError."""
+
+    def __init__(self, home: Path | str | None = None) -> None:
+        self.home = Path(home) if home is not None else tileviz_home()
+        self.home.mkdir(parents=True, exist_ok=True)
+        self.database = Database(self.home)
+        self.files = ArtifactFiles(self.home)
+
+    # jobs
+
+    def submit(self, kind: str, request: dict[str, Any], *, trial: Trial | None = None) -> str:
+        """Queues a job and gives its id. With a trial that is already decided (pruned by rule), the job is done at once."""
+        job, now = new_id(), time.time()
+        with self.database.transaction() as connection:
+            connection.execute("INSERT INTO job (id, kind, request, created) VALUES (?, ?, ?, ?)", (job, kind, json.dumps(to_json(request)), now))
+            if trial is not None:
+                _insert_trial(connection, trial)
+                connection.execute("UPDATE job SET state='done', trial=?, started=?, ended=? WHERE id=?", (trial.trial, now, now, job))
+        return job
+
+    def job(self, job: str) -> JobView | None:
+        with self.database.connect() as connection:
+            row = connection.execute("SELECT * FROM job WHERE id=?", (job,)).fetchone()
+            return _job_view(row, _position(connection, row)) if row else None
+
+    def jobs(self, *, active: bool = False, limit: int = 50) -> list[JobView]:
+        """Jobs, newest first; active ones alone on demand."""
+        where = "WHERE state IN ('queued','running','cancelling')" if active else ""
+        with self.database.connect() as connection:
+            rows = connection.execute(f"SELECT * FROM job {where} ORDER BY created DESC LIMIT ?", (limit,)).fetchall()
+            return [_job_view(row, _position(connection, row)) for row in rows]
+
+    def cancel(self, job: str) -> None:
+        """Asks for a stop: a queued job ends at once, a running one when the engine has killed its process."""
+        with self.database.transaction() as connection:
+            connection.execute("UPDATE job SET state='cancelled', reason='cancelled before it started', ended=? WHERE id=? AND state='queued'", (time.time(), job))
+            connection.execute("UPDATE job SET state='cancelling' WHERE id=? AND state='running'", (job,))
+
+    def claim(self, job: str) -> bool:
+        """Takes a queued job for running; False when it is no longer queued."""
+        with self.database.transaction() as connection:
+            done = connection.execute(
+                "UPDATE job SET state='running', started=?, attempts=attempts+1 WHERE id=? AND state='queued'", (time.time(), job)
+            )
+            return done.rowcount == 1
+
+    def recover_jobs(self, most_attempts: int = 2) -> None:
+        """Called by a new engine: jobs of a dead one are queued again; one that already died with two engines is given up."""
+        with self.database.transaction() as connection:
+            connection.execute("UPDATE job SET state='cancelled', ended=? WHERE state='cancelling'", (time.time(),))
+            connection.execute(
+                "UPDATE job SET state='failed', reason='the engine died twice while this ran; see engine.log', ended=? WHERE state='running' AND attempts>=?",
+                (time.time(), most_attempts),
+            )
+            connection.execute("UPDATE job SET state='queued', phase='', phase_started=NULL, phases='{}' WHERE state='running'")
+
+    def start_phase(self, job: str, phase: str) -> None:
+        """Ends the current phase with its seconds and starts the next."""
+        now = time.time()
+        with self.database.transaction() as connection:
+            row = connection.execute("SELECT phase, phase_started, phases FROM job WHERE id=?", (job,)).fetchone()
+            if row is None:
+                return
+            connection.execute(
+                "UPDATE job SET phase=?, phase_started=?, phases=? WHERE id=?", (phase, now, json.dumps(_closed_phases(row, now)), job)
+            )
+
+    def job_has(self, job: str, *, trial: str | None = None, artifact: str | None = None) -> None:
+        """Points a job at its trial or artifact as soon as there is one."""
+        with self.database.connect() as connection:
+            connection.execute("UPDATE job SET trial=coalesce(?, trial), artifact=coalesce(?, artifact) WHERE id=?", (trial, artifact, job))
+
+    def finish(self, job: str, state: str, reason: str = "") -> None:
+        """Ends a job as `done`, `failed` or `cancelled`."""
+        now = time.time()
+        with self.database.transaction() as connection:
+            row = connection.execute("SELECT phase, phase_started, phases FROM job WHERE id=?", (job,)).fetchone()
+            if row is None:
+                return
+            connection.execute(
+                "UPDATE job SET state=?, reason=?, phase='', phase_started=NULL, phases=?, ended=? WHERE id=?",
+                (state, reason, json.dumps(_closed_phases(row, now)), now, job),
+            )
+
+    # trials
+
+    def save_trial(self, trial: Trial) -> None:
+        """Writes a trial, or its newer form (baselines arrive one by one)."""
+        with self.database.transaction() as connection:
+            _insert_trial(connection, trial)
+
+    def trial(self, trial: str) -> Trial | None:
+        with self.database.connect() as connection:
+            row = connection.execute("SELECT doc FROM trial WHERE id=?", (trial,)).fetchone()
+        return trial_from_json(json.loads(row["doc"])) if row else None
+
+    def trials(self, kernel: str | None = None, *, limit: int = 10) -> list[Trial]:
+        """Trials, newest first."""
+        where, values = ("WHERE kernel=?", (kernel,)) if kernel else ("", ())
+        with self.database.connect() as connection:
+            rows = connection.execute(f"SELECT doc FROM trial {where} ORDER BY created DESC, rowid DESC LIMIT ?", (*values, limit)).fetchall()
+        return [trial_from_json(json.loads(row["doc"])) for row in rows]
+
+    def latest(self, key: str, device: str | None = None) -> Trial | None:
+        """The newest trial of this key on this device; with no device, the newest one that has a device or, failing that, any."""
+        with self.database.connect() as connection:
+            row = connection.execute(
+                "SELECT doc FROM trial WHERE key=? AND (? IS NULL OR device IS ?) ORDER BY created DESC, rowid DESC LIMIT 1", (key, device, device)
+            ).fetchone()
+        return trial_from_json(json.loads(row["doc"])) if row else None
+
+    # artifacts
+
+    def save_artifact(self, artifact: Artifact, *, complete: bool = True) -> None:
+        """Writes the files, then the row. An incomplete artifact has its source only and is never a cache hit."""
+        self.files.write(artifact)
+        doc = to_json(artifact)
+        for name in ("source", "ptx", "sass"):
+            doc.pop(name, None)
+        with self.database.transaction() as connection:
+            connection.execute("INSERT OR REPLACE INTO artifact VALUES (?, ?, ?, ?)", (artifact.key, time.time(), int(complete), json.dumps(doc)))
+
+    def artifact(self, key: str, *, complete: bool = False) -> Artifact | None:
+        """The artifact with its texts; None when there is none, when its files are gone, or when a complete one is asked for and it is not."""
+        with self.database.connect() as connection:
+            row = connection.execute("SELECT doc, complete FROM artifact WHERE key=?", (key,)).fetchone()
+        if row is None or (complete and not row["complete"]):
+            return None
+        doc = json.loads(row["doc"])
+        texts = self.files.read(key, doc)
+        if "source" not in texts:
+            return None
+        resources = resources_from_json(doc.pop("resources", {}))
+        known = {f.name for f in fields(Artifact)}
+        return Artifact(**{k: v for k, v in doc.items() if k in known}, **texts, resources=resources)
+
+    # devices and notices
+
+    def save_device(self, device: Device) -> None:
+        with self.database.connect() as connection:
+            connection.execute("INSERT OR REPLACE INTO device VALUES (?, ?, ?)", (device.id, time.time(), json.dumps(to_json(device))))
+
+    def devices(self) -> list[Device]:
+        """Devices that the engine has seen, with the facts that only the device itself tells."""
+        with self.database.connect() as connection:
+            rows = connection.execute("SELECT doc FROM device ORDER BY id").fetchall()
+        return [Device(**json.loads(row["doc"])) for row in rows]
+
+    def notices(self) -> list[str]:
+        """What the person should know of the store: a damaged file that was set aside."""
+        with self.database.connect() as connection:
+            return [row["text"] for row in connection.execute("SELECT text FROM notice ORDER BY created DESC LIMIT 3")]
+
+    # size
+
+    def size_bytes(self) -> dict[str, int]:
+        """Bytes on disk: results (the SQLite file), artifacts, and TileLang's own cache under our home."""
+        sizes = {"results": 0, "artifacts": 0, "tilelang": 0}
+        for path in self.home.glob("store.db*"):
+            sizes["results"] += path.stat().st_size
+        sizes["artifacts"] = _tree_size(self.files.root)
+        sizes["tilelang"] = sum(_tree_size(p) for p in self.home.glob("tilelang-*"))
+        return sizes
+
+    def clear_cache(self) -> None:
+        """Deletes compiled code: artifacts and TileLang's cache under our home. Results and the user's own caches stay."""
+        with self.database.connect() as connection:
+            connection.execute("DELETE FROM artifact")
+        self.files.clear()
+        for path in self.home.glob("tilelang-*"):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _insert_trial(connection, trial: Trial) -> None:
+    connection.execute(
+        "INSERT OR REPLACE INTO trial VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (trial.trial, trial.key, trial.kernel, trial.target, trial.device, trial.status, trial.artifact, trial.created, json.dumps(to_json(trial))),
+    )
+
+
+def _closed_phases(row, now: float) -> dict[str, float]:
+    phases = json.loads(row["phases"])
+    if row["phase"] and row["phase_started"]:
+        phases[row["phase"]] = round(phases.get(row["phase"], 0.0) + now - row["phase_started"], 3)
+    return phases
+
+
+def _job_view(row, position: int | None) -> JobView:
+    values = {f.name: row[f.name] for f in fields(JobView) if f.name in row.keys()}
+    values.update(request=json.loads(row["request"]), phases=json.loads(row["phases"]), queue_position=position)
+    return JobView(**values)
+
+
+def _position(connection, row) -> int | None:
+    """How many jobs are before a queued one; None when it is not queued."""
+    if row is None or row["state"] != "queued":
+        return None
+    ahead = connection.execute("SELECT count(*) FROM job WHERE state IN ('queued','running','cancelling') AND created<?", (row["created"],))
+    return ahead.fetchone()[0]
+
+
+def _tree_size(root: Path) -> int:
+    return sum(p.stat().st_size for p in root.rglob("*") if p.is_file()) if root.is_dir() else 0
