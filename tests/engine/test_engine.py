@@ -1,0 +1,171 @@
+"""The engine end to end on the CPU target: real compiler, real kernels, real store, real kills."""
+
+import os
+import signal
+import time
+
+import numpy
+import psutil
+import pytest
+
+from tileviz.engine import client
+from tileviz.engine.requests import resolve
+from tileviz.store import Store
+
+pytestmark = pytest.mark.timeout(240)
+
+SMALL = {"M": 64, "N": 64, "K": 64}
+
+
+def run(store: Store, *args, timeout=120, **kwargs):
+    """Submits, waits, and gives (job, trial)."""
+    job = client.wait(store, client.submit(store, resolve(*args, **kwargs)), timeout=timeout)
+    return job, store.trial(job.trial) if job.trial else None
+
+
+def until(condition, seconds=30):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.02)
+    raise AssertionError(f"not within {seconds} s")
+
+
+@pytest.fixture
+def store(home):
+    return Store(home)
+
+
+@pytest.fixture(scope="module")
+def shared(shared_home):
+    return Store(shared_home)
+
+
+def test_a_run_is_compiled_checked_timed_and_set_beside_pytorch(shared):
+    job, trial = run(shared, "gemm", SMALL, target="cpu")
+    assert (job.state, trial.status) == ("done", "ok")
+    assert trial.verdict.ok and trial.verdict.rel_error < 1e-6
+    assert trial.timing.n >= 3 and trial.timing.timer == "perf_counter" and trial.timing.l2 == "n/a"
+    assert trial.tflops > 0
+    assert shared.artifact(trial.artifact).source_language == "c"
+    named = {b.name: b for b in trial.baselines}
+    assert named["eager"].status == "ok" and named["eager"].speedup > 0
+    assert named["torch_compile"].status in ("ok", "unsupported")
+    assert {"compile", "check", "time"} <= set(job.phases)
+
+
+def test_the_same_request_is_not_compiled_again(shared):
+    run(shared, "vector_add", {"N": 1000}, target="cpu", baselines=False)
+    job, trial = run(shared, "vector_add", {"N": 1000}, target="cpu", baselines=False)
+    assert trial.status == "ok"
+    assert "compile" not in job.phases
+
+
+def test_a_result_carries_its_own_config(shared):
+    first = client.submit(shared, resolve("gemm", SMALL, {"block_M": 32}, target="cpu", baselines=False))
+    second = client.submit(shared, resolve("gemm", SMALL, {"block_M": 16}, target="cpu", baselines=False))
+    trials = [shared.trial(client.wait(shared, job, timeout=120).trial) for job in (first, second)]
+    assert [t.config["block_M"] for t in trials] == [32, 16]
+    assert trials[0].artifact != trials[1].artifact
+
+
+def test_a_compile_for_an_architecture_needs_no_gpu(shared):
+    job, trial = run(shared, "gemm", SMALL, {"block_M": 64, "block_N": 64, "block_K": 32}, kind="compile", target="sm_90a")
+    assert trial.status == "ok" and trial.device is None
+    artifact = shared.artifact(trial.artifact)
+    assert "__global__" in artifact.source
+    assert artifact.instructions["source"]["tensor_core"] > 0
+    assert job.artifact == trial.artifact
+
+
+def test_the_source_is_there_before_the_rest(shared):
+    request = resolve("gemm", {"M": 96, "N": 96, "K": 96}, {"block_M": 64, "block_N": 64, "block_K": 32}, kind="compile", target="sm_80")
+    job = client.submit(shared, request)
+    early = until(lambda: shared.job(job).artifact)
+    assert shared.artifact(early).source
+    assert client.wait(shared, job, timeout=120).state == "done"
+
+
+def test_wrong_data_types_never_reach_the_compiler(shared):
+    job, trial = run(shared, "gemm", {"dtype": "float16"}, target="cpu")
+    assert (job.state, trial.status) == ("done", "unsupported")
+
+
+def test_nan_in_the_data_is_no_failure_of_the_kernel(shared):
+    _, trial = run(shared, "vector_add", {"N": 1000}, target="cpu", inputs="nan", baselines=False)
+    assert trial.status == "ok"
+
+
+def test_saved_arrays_can_be_checked_elsewhere(shared, tmp_path):
+    _, trial = run(shared, "gemm", SMALL, target="cpu", baselines=False, save=str(tmp_path / "out.npz"))
+    arrays = numpy.load(tmp_path / "out.npz")
+    assert trial.status == "ok"
+    numpy.testing.assert_allclose(arrays["out"], arrays["in0"] @ arrays["in1"], rtol=1e-3, atol=1e-4)
+
+
+def test_cancel_kills_a_running_measurement_and_the_lane_goes_on(store, home):
+    job = client.submit(store, resolve("gemm", {"M": 4096, "N": 4096, "K": 4096}, target="cpu", baselines=False))
+    until(lambda: store.job(job).phase in ("inputs and reference", "check", "time"), 60)
+    asked = time.monotonic()
+    client.cancel(store, job)
+    view = client.wait(store, job, timeout=10)
+    assert view.state == "cancelled" and time.monotonic() - asked < 3
+    assert store.trial(view.trial).status == "cancelled"
+    _, trial = run(store, "vector_add", {"N": 1000}, target="cpu", baselines=False)
+    assert trial.status == "ok"
+
+
+def test_a_timeout_is_a_status_with_the_seconds(store):
+    _, trial = run(store, "gemm", {"M": 6000, "N": 6000, "K": 6000}, target="cpu", baselines=False, timeout_s=6)
+    assert trial.status == "timeout"
+    assert "6 s" in trial.reason
+
+
+def test_two_runs_on_one_device_are_never_measured_at_once(store):
+    jobs = [client.submit(store, resolve("vector_add", {"N": 1000 + n}, target="cpu", baselines=False)) for n in range(3)]
+    busy = set()
+    while any(store.job(job).active for job in jobs):
+        measuring = [j.id for j in store.jobs(active=True) if j.phase in ("check", "time")]
+        busy.add(len(measuring))
+        time.sleep(0.01)
+    assert max(busy) <= 1
+    assert all(store.trial(store.job(job).trial).status == "ok" for job in jobs)
+
+
+def test_killing_the_engine_loses_nothing_and_leaves_no_process(store, home):
+    from tests.conftest import processes_of
+
+    _, done = run(store, "vector_add", {"N": 1000}, target="cpu", baselines=False)
+    job = client.submit(store, resolve("gemm", {"M": 3000, "N": 3000, "K": 3000}, target="cpu", baselines=False))
+    until(lambda: store.job(job).phase in ("inputs and reference", "check"), 60)
+    first = client.engine_pid(home)
+    os.kill(first, signal.SIGKILL)
+    until(lambda: not [p for p in processes_of(home)], 10)
+    assert store.trial(done.trial).status == "ok"
+    assert store.job(job).state == "running"
+    client._started.clear()
+    client.watch(store, job)
+    until(lambda: client.engine_pid(home) not in (None, 0, first), 20)
+    client.cancel(store, job)
+    assert client.wait(store, job, timeout=30).state == "cancelled"
+
+
+def test_an_idle_engine_goes_away_by_itself(store, home, monkeypatch):
+    monkeypatch.setenv("TILEVIZ_ENGINE_IDLE", "0.5")
+    run(store, "vector_add", {"N": 1000}, target="cpu", baselines=False)
+    pid = client.engine_pid(home)
+    until(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE, 15)
+
+
+def test_a_second_engine_of_the_same_home_ends_at_once(store, home):
+    import subprocess
+    import sys
+
+    from tileviz.engine.lanes import package_root
+
+    run(store, "vector_add", {"N": 1000}, target="cpu", baselines=False)
+    second = subprocess.run([sys.executable, "-m", "tileviz.engine"], cwd=package_root(), env=os.environ, timeout=30)
+    assert second.returncode == 0
+    assert client.engine_pid(home) is not None

@@ -1,0 +1,148 @@
+"""Children run jobs, die alone, and never outlive the engine."""
+
+import signal
+import subprocess
+import sys
+import time
+from multiprocessing.connection import wait
+
+import psutil
+import pytest
+
+from tests.engine.trial_jobs import LoadedModules, Raises, Spawns
+from tileviz.engine.jobs import Crash, Sleep
+from tileviz.engine.lanes import MeasureLane, Nursery, exit_words, package_root, spawn_child
+
+pytestmark = pytest.mark.timeout(120)
+
+
+@pytest.fixture(scope="module")
+def nursery():
+    nursery = Nursery.start()
+    while not nursery.ready:
+        nursery.listen()
+    yield nursery
+    nursery.kill()
+
+
+def born(nursery, child):
+    while child.pid is None:
+        nursery.listen()
+    return child
+
+
+def heard(child, seconds: float = 20.0) -> list:
+    """Messages of a child up to the end of its job."""
+    messages = []
+    while not messages or messages[-1][0] not in ("done", "failed"):
+        assert wait([child.connection], seconds), f"silent after {messages}"
+        messages.append(child.connection.recv())
+    return messages
+
+
+def gone(pid: int, seconds: float = 5.0) -> bool:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_a_child_runs_jobs_one_after_the_other(nursery):
+    child = nursery.child()
+    child.send(Sleep(0.01))
+    assert heard(child) == [("phase", "sleep"), ("done", "slept")]
+    child.send(Sleep(0.0))
+    assert heard(child)[-1] == ("done", "slept")
+    child.kill()
+
+
+def test_a_child_is_born_warm_and_fast(nursery):
+    child = nursery.child()
+    child.send(LoadedModules())
+    assert {"torch", "tilelang"} <= set(heard(child)[-1][1])
+    child.kill()
+
+
+def test_a_crash_ends_one_child_and_says_how(nursery):
+    child, other = born(nursery, nursery.child()), nursery.child()
+    child.send(Crash())
+    assert child.connection.recv() == ("phase", "crash")
+    with pytest.raises(EOFError):
+        child.connection.recv()
+    nursery.learn_exit(child)
+    assert child.death() == "segmentation fault"
+    other.send(Sleep(0.0))
+    assert heard(other)[-1] == ("done", "slept")
+    other.kill()
+
+
+def test_an_exception_becomes_a_message_with_one_sentence_and_the_rest_folded(nursery):
+    child = nursery.child()
+    child.send(Raises())
+    kind, status, sentence, detail = heard(child)[-1]
+    assert (kind, status, sentence) == ("failed", "runtime_failed", "ValueError: no good")
+    assert "Traceback" in detail
+    child.kill()
+
+
+def test_killing_a_child_kills_what_it_started(nursery):
+    child = born(nursery, nursery.child())
+    child.send(Spawns())
+    grandchild = child.connection.recv()[1]
+    assert psutil.pid_exists(grandchild)
+    child.kill()
+    assert gone(grandchild) and gone(child.pid)
+
+
+def test_a_child_killed_before_its_pid_is_known_is_gone_too(nursery):
+    child = nursery.child()
+    child.send(Sleep(60))
+    child.kill()
+    born(nursery, child)
+    assert gone(child.pid)
+
+
+def test_the_measure_lane_starts_a_new_child_after_a_drop(nursery):
+    lane = MeasureLane("cpu", nursery)
+    first = lane.child()
+    assert lane.child() is first
+    lane.drop()
+    assert lane.child() is not first
+    lane.child().send(Sleep(0.0))
+    assert heard(lane.child())[-1] == ("done", "slept")
+    lane.drop()
+
+
+def test_a_spawned_child_has_no_inherited_state():
+    child = spawn_child()
+    child.send(LoadedModules())
+    assert "tilelang" not in heard(child)[-1][1]
+    child.kill()
+    assert gone(child.pid)
+
+
+def test_killing_the_engine_leaves_no_nursery_child_or_grandchild():
+    code = """
+import sys, time
+from tests.engine.trial_jobs import Spawns
+from tileviz.engine.lanes import Nursery
+nursery = Nursery.start()
+child = nursery.child()
+child.send(Spawns())
+while child.pid is None: nursery.listen()
+print(nursery.process.pid, child.pid, child.connection.recv()[1], flush=True)
+time.sleep(60)
+"""
+    engine = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, cwd=package_root())
+    pids = [int(word) for word in engine.stdout.readline().split()]
+    assert len(pids) == 3
+    engine.send_signal(signal.SIGKILL)
+    engine.wait()
+    assert all(gone(pid) for pid in pids)
+
+
+@pytest.mark.parametrize(("status", "words"), [(-11, "segmentation fault"), (-6, "signal SIGABRT"), (3, "exit status 3"), (None, "it ended without a word")])
+def test_exit_statuses_in_words(status, words):
+    assert exit_words(status) == words

@@ -1,0 +1,1 @@
+"""Checks, times and compares callables: draws of inputs, verdicts, timers, statistics, rooflines, baselines, facts of devices."""

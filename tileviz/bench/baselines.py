@@ -1,0 +1,188 @@
+"""Runs what a user would call instead (PyTorch eager, torch.compile, SDPA by backend): same inputs, same check, same timer.
+
+Whatever happens becomes a status with a sentence: a baseline never ends a trial, and a missing value is never a zero.
+"""
+
+import contextlib
+import importlib.util
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tileviz.errors import NotComparable, TilevizError
+from tileviz.records import BaselineResult, Timing, Verdict
+
+from .references import full_precision
+from .statistics import compare
+from .timers import Timer
+
+EAGER_ROUNDINGS = 4
+"""A chain of PyTorch calls rounds to its dtype between its steps; the fused baselines of our kernels have up to four."""
+
+COMPILE_MODES = {"": "default", "_max_autotune": "max-autotune-no-cudagraphs"}
+"""Suffix of the baseline's name, and the mode of torch.compile. CUDA graphs are left out: device time per launch does not see what they save."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all baselines of one trial share with it."""
+
+    problem: dict[str, Any]
+    device: str
+    """`cpu` or `cuda:0`."""
+    inputs: tuple
+    timer: Timer
+    verdict_of: Callable[..., Verdict]
+    """verdict_of(output, math_mode=..., roundings=...): against the trial's own reference."""
+    time: Callable[[Callable[[], object]], Timing]
+    """time(run): the trial's timer, plan, L2 mode and marks."""
+
+    @property
+    def kind(self) -> str:
+        return self.device.partition(":")[0]
+
+
+def expanded(baselines: tuple, device: str) -> tuple:
+    """The baselines as they are run: on a GPU, torch.compile once a mode. Items are `kernels.base.Baseline`."""
+    out = []
+    for baseline in baselines:
+        out.append(baseline)
+        if baseline.compiles and device != "cpu":
+            out.append(replace(baseline, name=f"{baseline.name}_max_autotune", title=f"{baseline.title} max-autotune"))
+    return tuple(out)
+
+
+def run_baseline(setting: Setting, baseline) -> BaselineResult:
+    """The checked and timed result of one `kernels.base.Baseline`; raises nothing but KeyboardInterrupt and the like.
+
+    Status `ok`, `unsupported` (cannot or must not be compared here), `compile_failed`, `runtime_failed` (out of memory too) or
+    `wrong_result`. A wrong one is not timed.
+    """
+    blank = BaselineResult(baseline.name, baseline.title, "ok")
+    try:
+        blank = replace(blank, math_mode=baseline.math_mode(setting.problem))
+        reason = why_not(setting, baseline)
+        if reason:
+            return replace(blank, status="unsupported", reason=reason)
+        with _like_ours(setting.kind, blank.math_mode):
+            return _checked_and_timed(setting, baseline, blank)
+    except TilevizError as failure:
+        return replace(blank, status=failure.status or "runtime_failed", reason=failure.message, detail=failure.detail)
+    except Exception as failure:  # PyTorch's backends raise classes of their own
+        status, reason = sentence_of(failure)
+        return replace(blank, status=status, reason=reason, detail=str(failure))
+
+
+def why_not(setting: Setting, baseline) -> str:
+    """Why a baseline cannot be run here or must not be compared, in one sentence; empty when it may be."""
+    if baseline.kind != "any" and baseline.kind != setting.kind:
+        return "runs on a GPU only" if baseline.kind == "cuda" else "runs on the CPU only"
+    reason = baseline.unavailable(setting.problem)
+    if reason:
+        return reason
+    return no_compiler(setting.kind) if baseline.compiles else ""
+
+
+def no_compiler(kind: str) -> str:
+    """Why torch.compile cannot work on this kind of device, with what to do; empty when it can."""
+    compiler = os.environ.get("CXX") or "g++"
+    if kind == "cpu" and shutil.which(compiler) is None:
+        return f"torch.compile needs a C++ compiler on the CPU and {compiler} was not found; apt-get install g++, or set CXX"
+    if kind == "cuda" and importlib.util.find_spec("triton") is None:
+        return "torch.compile needs Triton on a GPU; pip install triton"
+    return ""
+
+
+def against(result: BaselineResult, ours: Timing | None) -> BaselineResult:
+    """The result with its comparison to our timing and our speed-up over it; both None where either is missing or implausible."""
+    if ours is None or result.status != "ok" or result.timing is None:
+        return result
+    try:
+        comparison = compare(ours, result.timing)
+    except NotComparable:
+        return result
+    return replace(result, comparison=comparison, speedup=comparison.ratio)
+
+
+def sentence_of(failure: BaseException) -> tuple[str, str]:
+    """(status, one sentence) of an exception from PyTorch."""
+    import torch
+
+    first = next((line.strip() for line in str(failure).splitlines() if line.strip()), type(failure).__name__)
+    if isinstance(failure, (torch.OutOfMemoryError, MemoryError)) or "not enough memory" in first or "out of memory" in first.lower():
+        return "runtime_failed", f"out of memory: {first}"
+    if type(failure).__module__.startswith(("torch._dynamo", "torch._inductor")):
+        return "compile_failed", f"torch.compile failed: {first}"
+    return "runtime_failed", f"{type(failure).__name__}: {first}"
+
+
+def kernel_name(run: Callable[[], object], setting: Setting) -> str:
+    """Names of what one call launches on the GPU, joined by ` + `; empty on the CPU. By CUPTI where that is the timer, else by
+    PyTorch's profiler, since only one of the two may be used in a process."""
+    if setting.kind == "cpu":
+        return ""
+    if hasattr(setting.timer, "kernel_names"):
+        return " + ".join(setting.timer.kernel_names(run))
+    import torch
+
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
+        run()
+        torch.cuda.synchronize()
+    launched = [event.name for event in profile.events() if event.device_type == torch.autograd.DeviceType.CUDA]
+    return " + ".join(dict.fromkeys(launched))
+
+
+def _checked_and_timed(setting: Setting, baseline, blank: BaselineResult) -> BaselineResult:
+    call, compile_s = _ready(setting, baseline)
+    output = call(*setting.inputs)
+    verdict = setting.verdict_of(output, math_mode=blank.math_mode, roundings=EAGER_ROUNDINGS)
+    result = replace(blank, compile_s=compile_s, verdict=verdict)
+    del output
+    if not verdict.ok:
+        return replace(result, status="wrong_result", reason=verdict.reason)
+    run = lambda: call(*setting.inputs)
+    timing = setting.time(run)
+    return replace(result, timing=timing, kernel_name=kernel_name(run, setting))
+
+
+def _ready(setting: Setting, baseline) -> tuple[Callable, float | None]:
+    """The callable and, where it compiles, the seconds until its first result. Dynamo is reset for each, so that no shape seen
+    before makes it general."""
+    import torch
+
+    call = baseline.make(setting.problem)
+    if not baseline.compiles:
+        return call, None
+    torch._dynamo.reset()
+    suffix = "_max_autotune" if baseline.name.endswith("_max_autotune") else ""
+    start = time.perf_counter()
+    compiled = torch.compile(call, dynamic=False, fullgraph=True, mode=COMPILE_MODES[suffix])
+    compiled(*setting.inputs)
+    _wait(setting.kind)
+    return compiled, time.perf_counter() - start
+
+
+def _wait(kind: str) -> None:
+    import torch
+
+    if kind == "cuda":
+        torch.cuda.synchronize()
+
+
+@contextlib.contextmanager
+def _like_ours(kind: str, math_mode: str) -> Iterator[None]:
+    """One thread on the CPU, since TileLang's C is one serial loop; on a GPU the math mode that is stated. No gradients."""
+    import torch
+
+    threads = torch.get_num_threads()
+    with torch.no_grad(), full_precision(tf32="tf32" in math_mode.lower()):
+        if kind == "cpu":
+            torch.set_num_threads(1)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(threads)
+

@@ -1,0 +1,167 @@
+"""Checks an output against its reference: no budget of wrong elements, a tolerance derived from the arithmetic, a reason that names the fault.
+
+The reference comes unrounded in float64 (float32 where float64 does not fit). An element is right when it lies within `tolerance.Bound` of
+it, or is the same kind of NaN or infinity. The errors shown are against the reference rounded once to the output's dtype, so a kernel
+that rounds perfectly shows 0. A slab of rows is looked at at a time, on the output's device.
+"""
+
+import math
+from typing import TYPE_CHECKING
+
+from tileviz.records import Verdict
+
+from . import faults
+from .draws import DTYPES, still_filled, torch_dtype
+from .tolerance import FORMATS, Bound, Scale, bound_of, scale_of, slabs
+
+if TYPE_CHECKING:
+    import torch
+
+BLIND = "this check cannot tell right from wrong: an all-zero output would pass it too"
+
+
+def verify(
+    output: "torch.Tensor",
+    reference: "torch.Tensor",
+    *,
+    dtype: str,
+    math_mode: str,
+    accumulate: int,
+    error_scale: str,
+    inputs: tuple = (),
+    magnitude: "torch.Tensor | float | None" = None,
+    roundings: int = 1,
+) -> Verdict:
+    """The verdict on `output` (any shape, `dtype`) against `reference` (same shape, float64 or float32).
+
+    `math_mode`, `accumulate` and `error_scale` are the kernel's; `inputs` refine the scale of small outputs and of a softmax;
+    `magnitude`, one value an element or one for all, replaces the scale m of `tolerance.scale_of`; `roundings` is more than 1 for a
+    chain of PyTorch calls that rounds to `dtype` between its steps. Raises UnknownName for an unknown dtype or error scale.
+    """
+    named = "float32" if str(reference.dtype) == "torch.float32" else "float64"
+    bound = bound_of(
+        dtype, math_mode, accumulate, error_scale, roundings=roundings, largest_input=_largest(inputs, error_scale), reference=named
+    )
+    mismatch = _mismatch(output, reference, dtype)
+    if mismatch:
+        return Verdict(False, math.nan, math.nan, 1.0, output.numel(), None, 0, bound.words, named, mismatch)
+    matrix, truth = as_matrix(output), as_matrix(reference)
+    found = _look(matrix, truth, bound, _scale(truth, magnitude, error_scale, inputs, accumulate))
+    return _verdict(found, output, matrix, truth, bound, named)
+
+
+def can_fail(reference: "torch.Tensor", **how) -> bool:
+    """True when an all-zero output would fail the check `verify(output, reference, **how)`, or is itself right: the guard of promise 6.
+
+    Every verdict makes this test too, in the same pass, and refuses to call an output right when it fails.
+    """
+    import torch
+
+    zeros = torch.zeros(reference.shape, dtype=torch_dtype(how["dtype"]), device=reference.device)
+    return verify(zeros, reference, **how).reason != BLIND
+
+
+def as_matrix(tensor: "torch.Tensor") -> "torch.Tensor":
+    """(rows, columns), where columns are the last dimension; a vector becomes one column."""
+    tensor = tensor.detach().contiguous()
+    return tensor.reshape(-1, tensor.shape[-1]) if tensor.dim() > 1 else tensor.reshape(-1, 1)
+
+
+def _mismatch(output, reference, dtype: str) -> str:
+    if tuple(output.shape) != tuple(reference.shape):
+        return f"the output has shape {tuple(output.shape)}; the reference has {tuple(reference.shape)}"
+    if str(output.dtype) != f"torch.{DTYPES[dtype]}":
+        return f"the output is {str(output.dtype).removeprefix('torch.')}, not {dtype}"
+    return ""
+
+
+def _largest(inputs, error_scale: str) -> float:
+    """Largest finite |value| of the first input, for a softmax; 8 when not given."""
+    import torch
+
+    if error_scale != "softmax" or not inputs:
+        return 8.0
+    return max(8.0, torch.nan_to_num(inputs[0].float(), 0.0, 0.0, 0.0).abs().max().item())
+
+
+def _scale(truth, magnitude, error_scale, inputs, accumulate) -> Scale:
+    if magnitude is None:
+        return scale_of(truth, error_scale, inputs, accumulate)
+    if isinstance(magnitude, (int, float)):
+        return Scale(float(magnitude))
+    return _Given(as_matrix(magnitude))
+
+
+class _Given:
+    """A scale given element by element."""
+
+    def __init__(self, matrix) -> None:
+        self.matrix = matrix
+
+    def of_rows(self, first: int, last: int):
+        return self.matrix[first:last].double()
+
+
+def _look(matrix, truth, bound: Bound, scale) -> faults.Found:
+    """One pass over the output. Sums stay on the device until the end, so a GPU is not waited for at each slab."""
+    found = faults.Found.start(matrix)
+    for first, last in slabs(matrix):
+        found.add(first, _slab(matrix[first:last], truth[first:last].double(), bound, scale.of_rows(first, last)))
+    return found
+
+
+def _slab(output, reference, bound: Bound, scale) -> faults.Slab:
+    import torch
+
+    form = FORMATS[bound.dtype]
+    value = output.double()
+    rounded = reference.to(output.dtype).double()
+    drift = bound.drift(reference.abs(), scale)
+    limit = drift + bound.half_ulp((reference.abs() + drift).clamp(max=form.largest))
+
+    same = (value.isnan() & reference.isnan()) | (value.isinf() & (value == reference))
+    finite = value.isfinite() & reference.isfinite()
+    # Infinity beside a finite reference is right only where the reference itself rounds, within its bound, past the largest number.
+    over = value.isinf() & reference.isfinite() & (reference * value.sign() + drift >= form.overflow)
+    gap = (value - reference).abs()
+    right = same | over | (finite & (gap <= limit))
+    # A NaN or infinity that should be a number counts as if nothing were there.
+    shown = torch.where(finite, value, torch.zeros_like(value)) - rounded
+    shown = torch.where(rounded.isfinite() & ~over, shown, torch.zeros_like(value))
+    ratio = torch.where(finite, gap / limit, torch.where(right, 0.0, math.inf))
+    return faults.Slab(
+        wrong=~right,
+        unwritten=still_filled(output, bound.dtype),
+        not_a_number=value.isnan() & ~reference.isnan(),
+        infinite=value.isinf() & ~right,
+        zero=(value == 0) & ~right,
+        ratio=ratio,
+        error=shown.abs(),
+        square=torch.where(rounded.isfinite(), rounded, torch.zeros_like(rounded)).square().sum(),
+        zero_fails=(~reference.isfinite() | (reference.abs() > limit)).sum(),
+        nonzero=(rounded != 0).sum(),
+    )
+
+
+def _verdict(found, output, matrix, truth, bound: Bound, named: str) -> Verdict:
+    found = found.finish()
+    total = max(1, matrix.numel())
+    blind = found.nonzero > 0 and found.zero_fails == 0
+    guard = f"; an all-zero output would fail in {found.zero_fails / total:.1%} of elements"
+    if found.nonzero == 0:
+        guard = "; the reference rounds to all zeros, so an all-zero output is right"
+    reason = faults.reason(found, matrix, truth, tuple(output.shape))
+    if blind and not reason:
+        reason = BLIND
+    return Verdict(
+        ok=not reason,
+        rel_error=found.rel_error,
+        max_abs_error=found.max_abs_error,
+        wrong_fraction=found.wrong_count / total,
+        wrong_count=found.wrong_count,
+        worst_index=faults.index_of(found.worst, tuple(output.shape)),
+        unwritten_count=found.unwritten_count,
+        tolerance=bound.words + guard,
+        reference=named,
+        reason=reason,
+    )

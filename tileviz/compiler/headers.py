@@ -1,0 +1,126 @@
+"""TileLang's CUDA templates as a precompiled header, so that NVRTC compiles a kernel in about half a second.
+
+Tried with NVRTC 13.5: one header holds all that TileLang includes, whatever the kernel, because the same lines open every text and the
+text's own includes then do nothing. A header is tied to the address that the library is loaded at: it serves the process that loaded
+NVRTC before forking and all its children, not a process started afresh, where NVRTC silently reads the templates again. It is also
+tied to the architecture and to --use_fast_math, but not to options of ptxas. It takes 260 to 430 MB of disk and 1.5 to 4 s to make.
+So a fork server opens a store for them, a child of it makes one in the background, and later children use it.
+"""
+
+import atexit
+import fcntl
+import functools
+import hashlib
+import importlib.util
+import os
+import shutil
+from pathlib import Path
+
+from tileviz.compiler.targets import capability
+from tileviz.errors import CompileFailed
+
+HEAP_BYTES = 512 << 20
+"""Address space that NVRTC keeps for a header: the largest (sm_90a) needs 434 MB."""
+
+KEPT = 3
+"""Headers kept at a time; the longest unused goes first."""
+
+# What TileLang 0.1.15 includes for each architecture, from the texts of its kernels.
+COMMON = ("reduce", "scan", "ldsm", "threadblock_swizzle", "debug")
+BY_ARCH = (
+    ((9, 1), ("instruction/mma", "intrin", "barrier", "copy_sm90", "copy_sm100")),
+    ((9, 0), ("instruction/wgmma", "instruction/mma", "intrin", "barrier", "copy", "copy_sm90")),
+    ((8, 0), ("instruction/mma", "copy")),
+    ((7, 5), ("instruction/mma",)),
+    ((7, 0), ()),
+)
+
+_store: Path | None = None
+
+
+def open_store(root: Path) -> None:
+    """Keeps headers under `root`/<process id> from now on, until this process ends."""
+    global _store
+    clear_dead(root)
+    _store = root / str(os.getpid())
+    _store.mkdir(parents=True, exist_ok=True)
+    atexit.register(close_store)
+
+
+def close_store() -> None:
+    """Forgets the headers, and clears them when this process is the one that keeps them."""
+    global _store
+    if _store and _store.name == str(os.getpid()):
+        shutil.rmtree(_store, ignore_errors=True)
+    _store = None
+
+
+def clear_dead(root: Path) -> None:
+    """Clears what processes that are gone left under `root`."""
+    for old in root.glob("*"):
+        if old.name.isdigit() and not Path(f"/proc/{old.name}").exists():
+            shutil.rmtree(old, ignore_errors=True)
+
+
+def ready(arch: str, flags: tuple[str, ...] = ()) -> Path | None:
+    """The header for an architecture and flags, or None: NVRTC does without."""
+    path = _path(arch, flags)
+    if path is None or not path.is_file():
+        return None
+    path.touch()
+    return path
+
+
+def make(arch: str, flags: tuple[str, ...] = ()) -> Path | None:
+    """The header for an architecture and flags, made when absent. One process makes it at a time.
+
+    None when it cannot be had: no store, made elsewhere right now, no room on the disk, templates that do not go together.
+    """
+    from tileviz.compiler import nvrtc
+
+    path = _path(arch, flags)
+    if path is None or path.is_file():
+        return path
+    part = path.with_suffix(f".part{os.getpid()}")
+    try:
+        with open(path.with_suffix(".lock"), "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            nvrtc.make_header(arch, flags, str(part))
+            part.rename(path)
+            _forget_oldest(path.parent)
+            return path
+    except (CompileFailed, OSError):
+        part.unlink(missing_ok=True)
+        return None
+
+
+def prefix(arch: str) -> str:
+    """The lines that open every text: they must be the same for a header to be used."""
+    return _prefix(arch) + '#line 1 "kernel.cu"\n'
+
+
+def template_dirs() -> tuple[Path, ...]:
+    """TileLang's own include folders."""
+    root = Path(importlib.util.find_spec("tilelang").origin).parent
+    return root / "src", root / "3rdparty/cutlass/include"
+
+
+@functools.cache
+def _prefix(arch: str) -> str:
+    wanted = next((names for least, names in BY_ARCH if capability(arch) >= least), ())
+    folder = template_dirs()[0] / "tl_templates/cuda"
+    names = [name for name in ("nvrtc_std", *wanted, *COMMON) if (folder / f"{name}.h").is_file()]
+    return "".join(f"#include <tl_templates/cuda/{name}.h>\n" for name in names) + "#pragma nv_hdrstop\n"
+
+
+def _path(arch: str, flags: tuple[str, ...]) -> Path | None:
+    if _store is None:
+        return None
+    kept_for = " ".join(flag for flag in flags if not flag.startswith("--ptxas-options"))
+    return _store / f"{arch}-{hashlib.sha256(kept_for.encode()).hexdigest()[:8]}.pch"
+
+
+def _forget_oldest(folder: Path) -> None:
+    by_use = sorted(folder.glob("*.pch"), key=lambda file: file.stat().st_mtime)
+    for old in by_use[:-KEPT]:
+        old.unlink(missing_ok=True)

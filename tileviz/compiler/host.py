@@ -1,0 +1,109 @@
+"""Callables of compiled programs, and the override that makes TileLang run the machine code that we compiled and show."""
+
+import contextlib
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from tileviz.compiler import lowering, machine_code, tools
+from tileviz.compiler.failures import compiler_failed
+from tileviz.compiler.nvrtc import Compiled
+from tileviz.errors import CompileFailed, TilevizError
+from tileviz.records import Target
+
+CPU_FLAGS = ["-O3", "-march=native"]
+"""No -ffast-math: masks need infinities."""
+
+CPU = Target("cpu", "cpu")
+
+CALLBACK = "tilelang_callback_cuda_compile"
+
+
+@dataclass
+class Capture:
+    """What passed through the override while TileLang compiled one program; empty when its cache answered."""
+
+    on_source: Callable[[str], Compiled]
+    source: str | None = None
+    compiled: Compiled | None = None
+    error: Exception | None = field(default=None, repr=False)
+
+    def __call__(self, code, _target, _pass_configs=None) -> bytearray:
+        try:
+            self.source = str(code)
+            self.compiled = self.on_source(self.source)
+            tools.require_cxx("build the host code that launches a CUDA kernel")
+            return bytearray(self.compiled.cubin)
+        except Exception as error:
+            self.error = error
+            raise
+
+
+def cuda_kernel(program, target: Target, pass_configs: dict, compile_source: Callable[[str], Compiled] | None = None):
+    """(TileLang's kernel for a CUDA program, the Capture). Leaves the host code built in TileLang's cache, or takes it from there.
+
+    `compile_source(text)` makes the machine code; by default as `machine_code.compile_cuda` does. Needs g++ when not in the cache.
+    """
+    import tilelang
+    import tvm_ffi
+
+    lowering.quiet()
+    capture = Capture(compile_source or (lambda source: machine_code.compile_cuda(source, target, pass_configs)))
+    tvm_ffi.register_global_func(CALLBACK, capture, override=True)
+    chosen, configs = lowering.tvm_target(target), lowering.as_tilelang_takes(pass_configs)
+    try:
+        with lowering.translated(), lowering.errors_logged() as logged, chosen:
+            program = lowering.supported(program, target)
+            kernel = tilelang.compile(program, out_idx=None, target=chosen, execution_backend="tvm_ffi", pass_configs=configs)
+    except TilevizError as error:
+        raise capture.error if isinstance(capture.error, TilevizError) else error from error
+    refused = next((text for text in logged if "Compilation error" in text), None)
+    if refused:
+        raise compiler_failed("the C++ compiler", refused)
+    return kernel, capture
+
+
+def cpu_kernel(program, pass_configs: dict):
+    """TileLang's kernel for a CPU program, built by the C++ compiler or taken from TileLang's cache."""
+    import tilelang
+
+    lowering.quiet()
+    cxx = tools.require_cxx("build the C of the CPU target")
+    chosen = lowering.tvm_target(CPU)
+    said: list[str] = []
+    try:
+        with lowering.translated(), _stderr_into(said), chosen:
+            lowering.supported(program, CPU)
+            return tilelang.compile(
+                program, out_idx=None, target="c", target_host="c", execution_backend="cython", compile_flags=CPU_FLAGS,
+                pass_configs=lowering.as_tilelang_takes(pass_configs),
+            )  # fmt: skip
+    except CompileFailed as error:
+        if "Compilation Failed" not in error.detail:
+            raise
+        raise compiler_failed(cxx.name, f"{''.join(said)}\nCommand: {error.detail}") from error
+
+
+def cpu_compiler() -> str:
+    """`g++ 12.2 -O3`. Raises ToolMissing."""
+    cxx = tools.require_cxx("build the C of the CPU target")
+    version = ".".join((tools.version_of(cxx) or "").split(".")[:2])
+    return f"{cxx.name} {version} {CPU_FLAGS[0]}"
+
+
+@contextlib.contextmanager
+def _stderr_into(said: list[str]) -> Iterator[None]:
+    """Collects what this process and its children print to stderr: TileLang does not keep what the C++ compiler says."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    with tempfile.TemporaryFile() as file:
+        os.dup2(file.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+            file.seek(0)
+            said.append(file.read().decode(errors="replace").strip())

@@ -1,0 +1,141 @@
+"""Lowers a tile program to CUDA or C text with TileLang, and reads the launch geometry from what it lowered."""
+
+import contextlib
+import logging
+import shlex
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from tileviz.compiler import failures
+from tileviz.errors import Unsupported
+from tileviz.records import Target
+
+DEVICE_FLAGS = "tl.device_compile_flags"
+
+NOT_ON_CPU = ("float16", "bfloat16")
+
+_FORMAT = logging.Formatter()
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How one kernel of a program is launched."""
+
+    name: str
+    threads: int | None
+    """Threads a block, producer warps included; None when known only at run time."""
+    grid: tuple[int, int, int] | None
+    dynamic_shared_bytes: int
+
+
+@dataclass(frozen=True)
+class Lowered:
+    source: str
+    """CUDA, or C for the CPU target."""
+    launches: tuple[Launch, ...]
+
+
+def lower(build: Callable, target: Target, pass_configs: dict) -> Lowered:
+    """Lowers `build()`. Raises Unsupported for a dtype the target lacks; CompileFailed with TileLang's own text as detail."""
+    import tilelang
+
+    with translated(), context(target, pass_configs) as tvm_target:
+        host = {"target_host": "c"} if target.kind == "cpu" else {}
+        lowered = tilelang.lower(supported(build(), target), target=tvm_target, **host)
+    return Lowered(lowered.kernel_source, launches(lowered.device_mod))
+
+
+def supported(program, target: Target):
+    """The program itself. Raises Unsupported when its tensors hold a dtype that the target cannot compute with."""
+    for buffer in program.buffer_map.values():
+        dtype = str(buffer.dtype)
+        if target.kind == "cpu" and dtype in NOT_ON_CPU:
+            raise Unsupported(f"the CPU target cannot run {dtype}: TileLang's C has no {dtype} vectors; choose float32 or a CUDA target")
+        if target.is_cuda and dtype == "bfloat16" and not target.at_least(8):
+            raise Unsupported(f"{target.name} has no bfloat16 arithmetic; choose float16, or sm_80 or newer")
+    return program
+
+
+def launches(device_module) -> tuple[Launch, ...]:
+    """Launch geometry of each kernel of a lowered device module."""
+    functions = [] if device_module is None else [function for _, function in device_module.functions.items()]
+    return tuple(_launch(function.attrs) for function in functions if function.attrs and "thread_extent" in function.attrs)
+
+
+def tvm_target(target: Target):
+    """TVM's own target object."""
+    from tilelang import tvm
+
+    return tvm.target.Target("c" if target.kind == "cpu" else {"kind": "cuda", "arch": target.name})
+
+
+@contextlib.contextmanager
+def context(target: Target, pass_configs: dict) -> Iterator:
+    """TVM's PassContext and Target, entered; TileLang's log is kept to errors."""
+    from tilelang import tvm
+
+    quiet()
+    chosen = tvm_target(target)
+    with tvm.transform.PassContext(opt_level=3, config=as_tilelang_takes(pass_configs)), chosen:
+        yield chosen
+
+
+@contextlib.contextmanager
+def translated() -> Iterator[None]:
+    """Whatever a program or TileLang raises while lowering comes out as an error of this package."""
+    try:
+        yield
+    except Exception as error:
+        raise failures.lowering_failed(error) from error
+
+
+@contextlib.contextmanager
+def errors_logged() -> Iterator[list[str]]:
+    """The errors that TileLang only logs, with their tracebacks: it goes on when the host code cannot be built."""
+    texts: list[str] = []
+    handler = logging.Handler(logging.ERROR)
+    handler.emit = lambda record: texts.append(_FORMAT.format(record))
+    logger = logging.getLogger("tilelang")
+    logger.addHandler(handler)
+    try:
+        yield texts
+    finally:
+        logger.removeHandler(handler)
+
+
+def as_tilelang_takes(pass_configs: dict) -> dict:
+    """The pass configs with compiler flags as the list of words that TileLang wants."""
+    configs = dict(pass_configs)
+    if isinstance(configs.get(DEVICE_FLAGS), str):
+        configs[DEVICE_FLAGS] = shlex.split(configs[DEVICE_FLAGS])
+    return configs
+
+
+def quiet() -> None:
+    """Keeps TileLang's log to errors; its loggers set their own level, so the handlers are told."""
+    for handler in logging.getLogger("tilelang").handlers:
+        handler.setLevel(logging.ERROR)
+
+
+def _launch(attrs) -> Launch:
+    extent = {str(name): _whole(value) for name, value in attrs["thread_extent"].items()}
+    threads = _product(extent.get(f"threadIdx.{axis}", 1) for axis in "xyz")
+    grid = tuple(extent.get(f"blockIdx.{axis}", 1) for axis in "xyz")
+    shared = _whole(attrs["dyn_shared_memory_buf"]) if "dyn_shared_memory_buf" in attrs else 0
+    return Launch(str(attrs["global_symbol"]), threads, None if None in grid else grid, shared or 0)
+
+
+def _whole(value) -> int | None:
+    try:
+        return int(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def _product(values) -> int | None:
+    out = 1
+    for value in values:
+        if value is None:
+            return None
+        out *= value
+    return out

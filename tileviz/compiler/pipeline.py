@@ -1,0 +1,136 @@
+"""Compiles a tile program for a target: lower, compile, disassemble. What cannot be had is named in the artifact, not lost."""
+
+import dataclasses
+import time
+from collections.abc import Callable
+
+from tileviz.compiler import disassembly, host, lowering, machine_code, targets
+from tileviz.compiler.lowering import Lowered
+from tileviz.compiler.nvrtc import Compiled
+from tileviz.compiler.resources import cpu_resources, cuda_resources
+from tileviz.errors import CompileFailed, ToolMissing
+from tileviz.records import Artifact, Resources, Target
+
+PHASES = ("lower", "compile", "disassemble")
+
+
+def compile_program(
+    build: Callable,
+    target: Target,
+    pass_configs: dict | None = None,
+    *,
+    key: str,
+    until: str = "all",
+    executable: bool = False,
+    report: Callable[[str], None] = lambda phase: None,
+    on_source: Callable[[Artifact], None] = lambda artifact: None,
+) -> Artifact:
+    """The artifact of `build()`, a T.prim_func, for a target.
+
+    `report` is told each phase as it starts, `on_source` an artifact with the CUDA or C text as soon as there is one, where
+    `until="source"` stops.
+    `executable=True` also leaves the program ready to run in TileLang's cache, with the very machine code of the artifact, where
+    `runtime.executable` takes it from (CUDA; the CPU target always does). Needs no GPU.
+
+    Raises Unsupported for a dtype the target lacks; BadValue for a pass config no compiler takes; CompileFailed with the tool's own text;
+    ToolMissing when the CPU target has no C++ compiler, or an executable cannot be made. A CUDA compiler or disassembler that is missing
+    where only texts are wanted is told in `Artifact.missing`.
+    """
+    machine_code.compiler_flags(pass_configs or {})
+    run = _Run(target, dict(pass_configs or {}), key, report, on_source)
+    if target.kind == "cpu":
+        return run.cpu(build, until)
+    if until == "source" or target.source_only:
+        return run.source_only(build)
+    return run.cuda_executable(build) if executable else run.cuda(build)
+
+
+class _Run:
+    """One compile: its clock, and the steps that the targets share."""
+
+    def __init__(self, target: Target, pass_configs: dict, key: str, report, on_source) -> None:
+        self.target = target
+        self.pass_configs = pass_configs
+        self.key = key
+        self.report = report
+        self.on_source = on_source
+        self.seconds: dict[str, float] = {}
+        self._phase = ""
+        self._since = 0.0
+
+    def cpu(self, build, until: str) -> Artifact:
+        lowered = self._lower(build)
+        if until == "source":
+            return self._finish(self._texts(lowered))
+        self._enter("compile")
+        host.cpu_kernel(build(), self.pass_configs)
+        return self._finish(self._texts(lowered), compiler=host.cpu_compiler())
+
+    def source_only(self, build) -> Artifact:
+        lowered = self._lower(build)
+        why = targets.SOURCE_ONLY_NOTE if self.target.source_only else "only the source was asked for"
+        return self._finish(self._texts(lowered), missing={"ptx": why, "sass": why})
+
+    def cuda(self, build) -> Artifact:
+        lowered = self._lower(build)
+        try:
+            compiled = self._compile(lowered.source)
+        except ToolMissing as error:
+            return self._finish(self._texts(lowered), missing={"ptx": error.message, "sass": error.message})
+        return self._disassemble(lowered, compiled)
+
+    def cuda_executable(self, build) -> Artifact:
+        """TileLang lowers once and hands its text over in the middle; when its cache has the program already, `cuda` does it."""
+        self._enter("lower")
+        kernel, capture = host.cuda_kernel(build(), self.target, self.pass_configs, self._hand_over)
+        if capture.compiled is None or kernel.artifact is None:
+            return self.cuda(build)
+        lowered = Lowered(capture.source, lowering.launches(kernel.artifact.device_mod))
+        return self._disassemble(lowered, capture.compiled)
+
+    def _hand_over(self, source: str) -> Compiled:
+        self.on_source(self._texts(Lowered(source, ())))
+        return self._compile(source)
+
+    def _lower(self, build) -> Lowered:
+        self._enter("lower")
+        lowered = lowering.lower(build, self.target, self.pass_configs)
+        self.on_source(self._texts(lowered))
+        return lowered
+
+    def _compile(self, source: str) -> Compiled:
+        self._enter("compile")
+        return machine_code.compile_cuda(source, self.target, self.pass_configs)
+
+    def _disassemble(self, lowered: Lowered, compiled: Compiled) -> Artifact:
+        self._enter("disassemble")
+        sass, missing = None, {}
+        try:
+            sass = disassembly.sass(compiled.cubin)
+        except (ToolMissing, CompileFailed) as error:
+            missing["sass"] = error.message
+        if compiled.ptx is None:
+            missing["ptx"] = f"{compiled.compiler} left no PTX"
+        resources = cuda_resources(lowered, compiled.log, self.target)
+        texts = {"ptx": compiled.ptx, "sass": sass, "cubin": compiled.cubin, "compiler": compiled.compiler}
+        return self._finish(self._texts(lowered, resources), missing=missing, **texts)
+
+    def _texts(self, lowered: Lowered, resources: Resources | None = None) -> Artifact:
+        """The artifact with what lowering alone gives."""
+        if self.target.kind == "cpu":
+            return Artifact(self.key, self.target.name, lowered.source, "c", resources=cpu_resources(lowered.source))
+        known = resources or cuda_resources(lowered, "", self.target)
+        return Artifact(self.key, self.target.name, lowered.source, "cuda", resources=known)
+
+    def _enter(self, phase: str) -> None:
+        self._leave()
+        self._phase, self._since = phase, time.perf_counter()
+        self.report(phase)
+
+    def _leave(self) -> None:
+        if self._phase:
+            self.seconds[self._phase] = self.seconds.get(self._phase, 0.0) + time.perf_counter() - self._since
+
+    def _finish(self, artifact: Artifact, **more) -> Artifact:
+        self._leave()
+        return dataclasses.replace(artifact, seconds=dict(self.seconds), **more)

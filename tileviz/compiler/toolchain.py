@@ -1,0 +1,140 @@
+"""What is installed, in which version, what is missing, and the environment that TileLang needs before it is imported.
+
+Imports nothing heavy: the web process and `doctor` ask here.
+"""
+
+import functools
+import importlib.metadata
+import os
+import platform
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from tileviz.compiler import tools
+
+DRIVER_FOR_CUDA_13 = 580
+"""The first driver branch that runs CUDA 13 code."""
+
+PACKAGES = ("tilelang", "torch", "triton", "streamlit", "optuna", "nvidia-ml-py", "cupti-python")
+CUDA_TOOLS = ("nvcc", "ptxas", "cuobjdump", "nvdisasm")
+
+
+@dataclass(frozen=True)
+class Missing:
+    """Something that is not here, or does not fit."""
+
+    name: str
+    needed_for: str
+    line: str
+    """The one line that gets it."""
+    blocks: bool = False
+    """True when no kernel can be run here without it."""
+
+
+def versions() -> dict[str, str | None]:
+    """Version of each package and tool; None for one that is missing. `driver` is None without an NVIDIA driver."""
+    found = {"python": platform.python_version(), **{name: _package(name) for name in PACKAGES}}
+    found["NVRTC"] = tools.nvrtc_version()
+    found.update({name: _tool_version(tools.cuda_tool(name)) for name in CUDA_TOOLS})
+    found["C++ compiler"] = _tool_version(tools.cxx())
+    found["driver"], found["driver CUDA"] = driver()
+    return found
+
+
+def problems() -> list[Missing]:
+    """What is missing or does not fit, each with the line that gets it. Empty when all is well."""
+    found = []
+    if _package("tilelang") is None:
+        found.append(Missing("tilelang", "compiling and running kernels", "pip install 'tilelang[nvcc]'", blocks=True))
+    if _package("torch") is None:
+        found.append(Missing("torch", "inputs, references and baselines", "pip install torch", blocks=True))
+    if tools.cxx() is None:
+        named = os.environ.get("CXX")
+        line = f"set CXX to one executable (it is '{named}'), or unset it" if named else tools.WHEELS["g++"]
+        found.append(Missing("C++ compiler", "the CPU target, and running on a GPU", line, blocks=True))
+    if tools.nvrtc_version() is None:
+        found.append(Missing("NVRTC", "PTX and machine code of CUDA targets in half a second", tools.WHEELS["NVRTC"]))
+    if tools.cuda_tool("nvcc") is None:
+        found.append(Missing("nvcc", "own compiler flags, and what NVRTC cannot read", tools.WHEELS["nvcc"]))
+    if tools.cuda_tool("nvdisasm") is None and tools.cuda_tool("cuobjdump") is None:
+        found.append(Missing("nvdisasm", "SASS", tools.WHEELS["nvdisasm"]))
+    return found + _driver_problems()
+
+
+def cache_tag() -> str:
+    """`0.1.15-nvrtc13.5-g++-12-3f9a01`: what decides generated code beside the request, for folder names and keys. Runs no tool."""
+    cuda, cxx = tools.nvrtc_version(), tools.identity(tools.cxx())
+    parts = [
+        _package("tilelang") or "none",
+        f"nvrtc{cuda}" if cuda else tools.identity(tools.cuda_tool("nvcc")),
+        cxx,
+    ]
+    return re.sub(r"[^\w.+-]", "_", "-".join(parts))
+
+
+def driver() -> tuple[str | None, str | None]:
+    """(driver version, newest CUDA it runs): ("580.95", "13.0"); (None, None) without a driver."""
+    try:
+        import pynvml
+    except ImportError:
+        return None, None
+    try:
+        pynvml.nvmlInit()
+    except pynvml.NVMLError:
+        return None, None
+    try:
+        cuda = pynvml.nvmlSystemGetCudaDriverVersion()
+        return str(pynvml.nvmlSystemGetDriverVersion()), f"{cuda // 1000}.{cuda % 1000 // 10}"
+    except pynvml.NVMLError:
+        return None, None
+    finally:
+        pynvml.nvmlShutdown()
+
+
+def configure_environment(home: Path) -> dict[str, str]:
+    """Sets what TileLang reads when it is imported, so call it before; returns what was set.
+
+    TileLang's own cache goes under `home`, with the toolkit's version in its name, since TileLang's key leaves that out. Variables that
+    the user set are kept, except where our own place is meant.
+    """
+    wheels = tools.wheel_home()
+    wanted = {
+        "TILELANG_CACHE_DIR": str(home / f"tilelang-{cache_tag()}"),
+        # TileLang asks torch for a GPU at import; this way torch asks NVML, not CUDA, and forking stays safe.
+        "PYTORCH_NVML_BASED_CUDA_CHECK": "1",
+        "TILELANG_PRINT_ON_COMPILATION": "0",
+    }
+    if wheels and not (os.environ.get("CUDA_HOME") or os.environ.get("CUDA_PATH")):
+        wanted["CUDA_HOME"] = str(wheels)
+    if os.environ.get("CC") and not os.environ.get("CXX") and tools.cxx():
+        wanted["CXX"] = str(tools.cxx())  # TileLang would take CC, a C compiler
+    os.environ.update(wanted)
+    return wanted
+
+
+def _driver_problems() -> list[Missing]:
+    version, cuda = driver()
+    if version is None:
+        return []
+    toolkit = tools.nvrtc_version() or _tool_version(tools.cuda_tool("nvcc")) or "0"
+    if int(toolkit.split(".")[0]) <= int(cuda.split(".")[0]):
+        return []
+    needed = f"an NVIDIA driver {DRIVER_FOR_CUDA_13} or newer (this one is {version}, for CUDA {cuda})"
+    return [Missing("NVIDIA driver", f"running code of the CUDA {toolkit} toolkit", f"install {needed}")]
+
+
+def _tool_version(path: Path | None) -> str | None:
+    return None if path is None else _asked_version(path, path.stat().st_mtime)
+
+
+@functools.cache
+def _asked_version(path: Path, _changed: float) -> str | None:
+    return tools.version_of(path)
+
+
+def _package(name: str) -> str | None:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None

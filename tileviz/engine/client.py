@@ -1,0 +1,129 @@
+"""Hands requests to the engine and watches them. Pages and commands use this; it starts the engine when it is missing."""
+
+import fcntl
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+from tileviz.engine.lanes import package_root
+from tileviz.engine.requests import Request
+from tileviz.errors import StoreError
+from tileviz.records import JobView, Trial
+from tileviz.store import Store, new_id
+
+LEAST_FREE_BYTES = 1 << 16
+
+
+def submit(store: Store, request: Request) -> str:
+    """Queues a request and gives the job's id. A request that breaks a rule is decided at once: its trial is `pruned`."""
+    decided = decided_trial(request)
+    job = store.submit(request.kind, asdict(request), trial=decided)
+    if decided is None:
+        ensure_engine(store.home)
+    return job
+
+
+def decided_trial(request: Request) -> Trial | None:
+    """The trial of a request that needs no compiling: `unsupported` or `pruned`; else None."""
+    if not request.unsupported and not request.broken:
+        return None
+    return Trial(
+        trial=new_id(),
+        kernel=request.kernel,
+        problem=request.problem,
+        config=request.config,
+        target=request.target,
+        device=request.device,
+        status="unsupported" if request.unsupported else "pruned",
+        reason=request.unsupported or "; ".join(request.broken),
+        key=request.key,
+        inputs=request.inputs,
+        seed=request.seed,
+        created=time.time(),
+    )
+
+
+def watch(store: Store, job: str) -> JobView | None:
+    """The job as it is now. Starts an engine when the job waits and none is alive; raises StoreError when the disk is full."""
+    view = store.job(job)
+    if view is not None and view.active:
+        free = os.statvfs(store.home)
+        if free.f_bavail * free.f_frsize < LEAST_FREE_BYTES:
+            raise StoreError(f"the disk that holds {store.home} is full; free some space, then run again: what was stored before is kept")
+        ensure_engine(store.home)
+    return view
+
+
+def wait(store: Store, job: str, *, on_phase: Callable[[JobView], None] | None = None, timeout: float | None = None) -> JobView:
+    """Waits for the job to end, calling `on_phase` at each new phase. Raises StoreError, and TimeoutError after `timeout` seconds."""
+    end = None if timeout is None else time.monotonic() + timeout
+    phase = None
+    while True:
+        view = watch(store, job)
+        if view is None:
+            raise StoreError(f"job {job} is not in the store")
+        if on_phase is not None and (view.state, view.phase) != phase:
+            phase = (view.state, view.phase)
+            on_phase(view)
+        if not view.active:
+            return view
+        if end is not None and time.monotonic() > end:
+            raise TimeoutError(f"job {job} is still {view.state} after {timeout:g} s")
+        time.sleep(0.02)
+
+
+def cancel(store: Store, job: str) -> None:
+    """Asks for a stop. The engine kills the child and all it started."""
+    store.cancel(job)
+    view = store.job(job)
+    if view is not None and view.active:
+        ensure_engine(store.home)
+
+
+def engine_pid(home: Path) -> int | None:
+    """The process id of the live engine of this home; 0 while it is just starting; None when none is alive."""
+    path = home / "engine.lock"
+    if not path.is_file():
+        return None
+    with open(path) as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            words = lock.read().split()
+            return int(words[0]) if words and words[0].isdigit() else 0
+    return None
+
+
+def ensure_engine(home: Path) -> None:
+    """Starts the engine of this home unless it lives. Cheap; a second engine that starts by chance ends at once."""
+    if engine_pid(home) is not None or not _claim_start(home):
+        return
+    log_path = home / "engine.log"
+    if log_path.exists() and log_path.stat().st_size > 4 << 20:
+        log_path.replace(home / "engine.log.old")
+    with open(log_path, "ab") as log:
+        subprocess.Popen(
+            [sys.executable, "-m", "tileviz.engine"],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            cwd=package_root(),
+            env={**os.environ, "TILEVIZ_HOME": str(home), "PYTHONPATH": os.pathsep.join(filter(None, [str(package_root()), os.environ.get("PYTHONPATH")]))},
+        )
+
+
+_started: dict[Path, float] = {}
+
+
+def _claim_start(home: Path, pause_s: float = 2.0) -> bool:
+    """One start attempt in `pause_s` seconds from this process: the new engine needs a moment to take its lock."""
+    now = time.monotonic()
+    if now - _started.get(home, -pause_s) < pause_s:
+        return False
+    _started[home] = now
+    return True

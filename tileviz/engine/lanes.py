@@ -1,0 +1,164 @@
+"""Where jobs run: children, the nurseries that fork them, and the exclusive measure lane of a device."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from tileviz.engine.channel import Connection, Pipe, kill_group, send_connection, socket_pair
+
+
+class Child:
+    """One child process, or one that is about to be born."""
+
+    def __init__(self, connection: Connection, pid: int | None = None, process: subprocess.Popen | None = None) -> None:
+        self.connection = connection
+        self.pid = pid
+        self.process = process
+        self.exit_status: int | None = None
+        self.killed = False
+
+    def send(self, job) -> None:
+        """Hands over a job. A child that is already dead is noticed by its closed pipe, not here."""
+        try:
+            self.connection.send(job)
+        except OSError:
+            self.kill()
+
+    def kill(self) -> None:
+        """Kills the child with all it started. Closing the pipe does it too, if the child still listens."""
+        self.killed = True
+        self.connection.close()
+        if self.pid is not None:
+            kill_group(self.pid)
+        if self.process is not None:
+            self.process.wait()
+
+    def born(self, pid: int) -> None:
+        self.pid = pid
+        if self.killed:
+            kill_group(pid)
+
+    def death(self) -> str:
+        """How it ended, in words: `segmentation fault`, `killed`, `exit status 3`."""
+        status = self.exit_status
+        if self.process is not None:
+            try:
+                status = self.process.wait(timeout=2)
+            except subprocess.TimeoutExpired:
+                status = None
+        return exit_words(status)
+
+
+class Nursery:
+    """The fork server's side in the engine. `child()` gives a child at once; its pid follows when it is born."""
+
+    def __init__(self, control: Connection, process: subprocess.Popen) -> None:
+        self.control = control
+        self.process = process
+        self.ready = False
+        self.unborn: list[Child] = []
+        self.children: dict[int, Child] = {}
+
+    @classmethod
+    def start(cls) -> "Nursery":
+        ours, theirs = socket_pair()
+        process = _spawn("tileviz.engine.nursery", theirs)
+        return cls(ours, process)
+
+    def child(self) -> Child:
+        ours, theirs = Pipe()
+        child = Child(ours)
+        self.unborn.append(child)
+        try:
+            self.control.send(("child",))
+            send_connection(self.control, theirs, self.process.pid)
+        except OSError:
+            theirs.close()  # the nursery is dead: so is this child, and its closed pipe says so
+        return child
+
+    def listen(self) -> None:
+        """Reads one message of the control pipe. Raises EOFError when the nursery is dead."""
+        kind, *rest = self.control.recv()
+        if kind == "ready":
+            self.ready = True
+        elif kind == "born":
+            child = self.unborn.pop(0)
+            self.children[rest[0]] = child
+            child.born(rest[0])
+        elif kind == "exited" and rest[0] in self.children:
+            self.children.pop(rest[0]).exit_status = rest[1]
+
+    def learn_exit(self, child: Child, seconds: float = 0.5) -> None:
+        """Waits a little for the exit status of a child whose pipe has ended."""
+        end = time.monotonic() + seconds
+        while child.exit_status is None and time.monotonic() < end:
+            if self.control.poll(0.05):
+                self.listen()
+
+    def kill(self) -> None:
+        self.control.close()
+        kill_group(self.process.pid)
+        self.process.wait()
+
+
+class MeasureLane:
+    """One device, one child, one job at a time. On a GPU the child is spawned, never forked, since it holds the CUDA context."""
+
+    def __init__(self, device: str, nursery: Nursery) -> None:
+        self.device = device
+        self.nursery = nursery
+        self.current: Child | None = None
+        self.busy = False
+
+    def child(self) -> Child:
+        """The lane's child, started when missing."""
+        if self.current is None or self.current.killed:
+            self.current = self.nursery.child() if self.device == "cpu" else spawn_child()
+        return self.current
+
+    def drop(self) -> None:
+        """Kills the child; the next job gets a new one."""
+        if self.current is not None:
+            self.current.kill()
+        self.current = None
+        self.busy = False
+
+
+def spawn_child() -> Child:
+    """A child in a fresh interpreter, with no inherited CUDA state."""
+    ours, theirs = Pipe()
+    process = _spawn("tileviz.engine.child", theirs)
+    return Child(ours, process.pid, process)
+
+
+def package_root() -> Path:
+    return Path(__file__).resolve().parents[2]
+
+
+def _spawn(module: str, theirs: Connection) -> subprocess.Popen:
+    process = subprocess.Popen(
+        [sys.executable, "-m", module, str(theirs.fileno())],
+        pass_fds=(theirs.fileno(),),
+        stdin=subprocess.DEVNULL,
+        cwd=package_root(),
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(package_root()), os.environ.get("PYTHONPATH")]))},
+        start_new_session=True,
+    )
+    theirs.close()
+    return process
+
+
+def exit_words(status: int | None) -> str:
+    """An exit status in words: -11 is `segmentation fault`."""
+    if status is None:
+        return "it ended without a word"
+    if status == -signal.SIGSEGV:
+        return "segmentation fault"
+    if status == -signal.SIGKILL:
+        return "it was killed, perhaps by the system for lack of memory"
+    if status < 0:
+        return f"signal {signal.Signals(-status).name}"
+    return f"exit status {status}"

@@ -1,0 +1,148 @@
+"""Measuring one trial in the lane's child: inputs, reference, check, time, check again, then the baselines one by one."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from tileviz.bench import baselines, clocks, draws, facts, peaks, references, roofline, timers
+from tileviz.bench.verify import verify
+from tileviz.compiler import runtime, targets
+from tileviz.engine.requests import Request
+from tileviz.engine.tasks import BASELINE
+from tileviz.errors import RuntimeFailed
+from tileviz.kernels import kernel as kernel_of
+from tileviz.records import Timing, Trial, Verdict
+
+
+class Measurement:
+    """Everything that one measurement shares: device, inputs, reference, timer. Made in the child; imports torch."""
+
+    def __init__(self, request: Request, trial: Trial, report: Callable[..., None]) -> None:
+        self.request, self.trial, self.report = request, trial, report
+        self.kernel = kernel_of(request.kernel)
+        self.target = targets.target(request.target)
+        self.math_mode = self.kernel.math_mode(request.problem, self.target)
+        self.cost = self.kernel.cost(request.problem)
+        self.peaks = None
+        self.index = None if request.device == "cpu" else int(request.device.partition(":")[2])
+        self.timer = timers.pick_timer(request.device)
+
+    def run(self, *, measure: bool, skip: tuple[str, ...]) -> Trial:
+        """The finished trial; every stage of it is reported as it exists."""
+        self._use_device()
+        self.report("phase", "inputs and reference")
+        self._draw()
+        if measure:
+            self._check_and_time()
+            self.report("trial", self.trial)
+        if self.trial.status == "ok" and self.request.baselines:
+            self._run_baselines(skip)
+        return self.trial
+
+    def _use_device(self) -> None:
+        import torch
+
+        if self.index is None:
+            torch.set_num_threads(1)
+            return
+        torch.cuda.set_device(self.index)
+        self.peaks = peaks.peaks_of(torch.cuda.get_device_name(self.index))
+
+    def _draw(self) -> None:
+        problem = self.request.problem
+        draw = draws.Draw(self.request.device, self.request.seed, self.request.inputs)
+        self.inputs = self.kernel.inputs(problem, draw)
+        self.reference = references.reference_of(self.kernel.reference, problem, self.inputs)
+        shape, dtype = self.kernel.output(problem)
+        self.output = draws.nan_filled(shape, dtype, self.request.device)
+
+    def _check_and_time(self) -> None:
+        call = runtime.executable(
+            lambda: self.kernel.build(self.request.problem, self.request.config, self.target),
+            self.target,
+            self.kernel.pass_configs(self.request.config),
+        )
+        self.report("phase", "check")
+        verdict = self._check(call)
+        self.trial = replace(self.trial, verdict=verdict, fingerprint=self._fingerprint())
+        self._save_arrays()
+        if not verdict.ok:
+            self.trial = replace(self.trial, status="wrong_result", reason=verdict.reason)
+            return
+        self.report("trial", self.trial)
+        self.report("phase", "time")
+        timing = self._time(lambda: call(*self.inputs, self.output))
+        again = self._check(call)
+        if not again.ok:
+            self.trial = replace(self.trial, status="wrong_result", verdict=again, reason=f"right at first, wrong after timing: {again.reason}")
+            return
+        tflops, gbps = (None, None) if timing.implausible else roofline.rates(self.cost, timing)
+        point = roofline.roofline(self.cost, timing, self.peaks, self.math_mode)
+        self.trial = replace(self.trial, timing=timing, tflops=tflops, gbps=gbps, roofline=point)
+
+    def _check(self, call: Callable) -> Verdict:
+        """Runs once into a fresh NaN-filled output and compares."""
+        draws.refill(self.output)
+        call(*self.inputs, self.output)
+        self._synchronize()
+        return self.verdict_of(self.output, math_mode=self.math_mode)
+
+    def verdict_of(self, output, *, math_mode: str, roundings: int = 1) -> Verdict:
+        """The verdict on any output of this problem, ours or a baseline's, against the same reference."""
+        return verify(
+            output,
+            self.reference,
+            dtype=self.kernel.output(self.request.problem)[1],
+            math_mode=math_mode,
+            accumulate=self.kernel.accumulate(self.request.problem),
+            error_scale=self.kernel.error_scale,
+            inputs=self.inputs,
+            roundings=roundings,
+        )
+
+    def _time(self, run: Callable[[], object]) -> Timing:
+        watch = None if self.index is None else clocks.ClockWatch(self.index)
+        timing = timers.time_callable(run, self.timer, l2=self.request.l2, clocks=watch)
+        return roofline.marked(timing, self.cost, self.peaks, self.math_mode, timers.empty_kernel_us(self.timer))
+
+    def _run_baselines(self, skip: tuple[str, ...]) -> None:
+        setting = baselines.Setting(self.request.problem, self.request.device, self.inputs, self.timer, self.verdict_of, self._time)
+        for baseline in baselines.expanded(self.kernel.baselines, self.request.device):
+            if baseline.name in skip:
+                continue
+            if not baselines.why_not(setting, baseline):
+                self.report("phase", BASELINE + baseline.name)
+            result = baselines.against(baselines.run_baseline(setting, baseline), self.trial.timing)
+            self.trial = replace(self.trial, baselines=(*self.trial.baselines, result))
+            self.report("trial", self.trial)
+
+    def _fingerprint(self) -> dict:
+        device = next(d for d in facts.local_devices() if d.id == self.request.device)
+        return {**device.fingerprint, "kernel_source": self.kernel.source_hash}
+
+    def _save_arrays(self) -> None:
+        """Keeps inputs and output for checking elsewhere: in0, in1, ..., out; float32 where NumPy lacks the dtype."""
+        if self.request.save is None:
+            return
+        import numpy
+
+        arrays = {f"in{i}": _array(t) for i, t in enumerate(self.inputs)}
+        try:
+            numpy.savez(self.request.save, **arrays, out=_array(self.output))
+        except OSError as error:
+            raise RuntimeFailed(f"cannot write {self.request.save}: {error.strerror}", str(error)) from error
+
+    def _synchronize(self) -> None:
+        """Waits for the device, so that a launch that failed is known here."""
+        if self.index is None:
+            return
+        import torch
+
+        try:
+            torch.cuda.synchronize()
+        except RuntimeError as error:
+            raise runtime.device_failed(error) from error
+
+
+def _array(tensor):
+    tensor = tensor.detach().cpu()
+    return tensor.float().numpy() if str(tensor.dtype) == "torch.bfloat16" else tensor.numpy()

@@ -1,0 +1,167 @@
+"""A request: which kernel, problem, config, target and device; completed, checked, and ready to be a job."""
+
+import hashlib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tileviz.bench import facts
+from tileviz.compiler import targets, toolchain
+from tileviz.errors import BadValue
+from tileviz.kernels import kernel as kernel_of
+from tileviz.records import Config, Device, Problem, Target, canonical_json
+
+INPUTS = ("normal", "zeros", "ones", "integers", "nan", "inf")
+L2_MODES = ("cold", "warm")
+
+
+@dataclass(frozen=True)
+class Request:
+    """Everything a job needs to know; JSON values only."""
+
+    kind: str
+    """`compile`: code only. `run`: compile, check, time, then baselines."""
+    kernel: str
+    problem: Problem
+    config: Config
+    target: str
+    device: str | None = None
+    """Where it runs; None for `compile`."""
+    inputs: str = "normal"
+    seed: int = 0
+    l2: str = "cold"
+    baselines: bool = True
+    until: str = "all"
+    """`source` stops after lowering."""
+    timeout_s: float = 120.0
+    """Most seconds for compiling, and again for check and timing, and again for each baseline."""
+    save: str | None = None
+    """An .npz file for inputs and output."""
+    broken: tuple[str, ...] = field(default=())
+    """Rules that the config breaks: the trial is `pruned` and nothing is compiled."""
+    unsupported: str = ""
+    """Why the target cannot express this at all: the trial is `unsupported`."""
+
+    @property
+    def key(self) -> str:
+        return trial_key(self.kernel, self.problem, self.config, self.target)
+
+
+def resolve(
+    kernel: str,
+    problem: dict[str, Any] | None = None,
+    config: dict[str, Any] | None = None,
+    *,
+    kind: str = "run",
+    target: str | None = None,
+    device: str | None = None,
+    devices: list[Device] | None = None,
+    inputs: str = "normal",
+    seed: int = 0,
+    l2: str = "cold",
+    baselines: bool = True,
+    until: str = "all",
+    timeout_s: float = 120.0,
+    save: str | None = None,
+) -> Request:
+    """Completes a request from what a person gave. With no target and no device, it is the first GPU, or else the CPU.
+
+    Raises BadRequest (UnknownName, BadValue) in one sentence; a config that breaks a rule is not an error but a request with `broken`.
+    """
+    described = kernel_of(kernel)
+    devices = local_devices() if devices is None else devices
+    chosen, on = _place(kind, target, device, devices)
+    full_problem = described.problem(problem, chosen.kind)
+    full_config = described.config(config, chosen)
+    _check_word("inputs", inputs, INPUTS)
+    _check_word("l2", l2, L2_MODES)
+    if not 0 < timeout_s <= 86400:
+        raise BadValue(f"timeout is {timeout_s:g} s; give seconds from 1 to 86,400")
+    if not 0 <= seed < 2**31:
+        raise BadValue(f"seed is {seed}; give a whole number from 0 to 2,147,483,647")
+    if save is not None and not Path(save).absolute().parent.is_dir():
+        raise BadValue(f"there is no folder {Path(save).absolute().parent} to save into")
+    cannot, broken = _limits(described, full_problem, full_config, chosen, on)
+    return Request(
+        kind=kind,
+        kernel=kernel,
+        problem=full_problem,
+        config=full_config,
+        target=chosen.name,
+        device=on.id if on else None,
+        inputs=inputs,
+        seed=seed,
+        l2=l2,
+        baselines=baselines,
+        until=until,
+        timeout_s=timeout_s,
+        save=str(Path(save).absolute()) if save else None,
+        broken=broken,
+        unsupported=cannot,
+    )
+
+
+def request_from_json(doc: dict[str, Any]) -> Request:
+    """The Request that a job row holds."""
+    return Request(**{**doc, "broken": tuple(doc.get("broken", ()))})
+
+
+def trial_key(kernel: str, problem: Problem, config: Config, target: str) -> str:
+    """Content hash of what decides the generated code: kernel source, problem, config in canonical form, target, versions."""
+    described = kernel_of(kernel)
+    same = described.same_code(problem, config, targets.target(target))
+    parts = [kernel, described.source_hash, problem, same, target, toolchain.cache_tag()]
+    return hashlib.sha256(canonical_json(parts).encode()).hexdigest()[:32]
+
+
+def local_devices() -> list[Device]:
+    """GPUs first, then the CPU."""
+    return facts.local_devices()
+
+
+def default_device(devices: list[Device]) -> Device:
+    return devices[0]
+
+
+def memory_rule(described, problem: Problem, device: Device) -> str | None:
+    """A problem whose inputs, output and reference cannot lie in the device's memory, in one sentence."""
+    memory = device.facts.get("memory_bytes")
+    need = 3 * described.cost(problem).bytes  # inputs and output, and their wider copies for the reference
+    if memory and need > memory:
+        return f"this problem needs about {need / 1e9:,.1f} GB with its reference; {device.name} has {memory / 1e9:,.1f} GB: use smaller sizes"
+    return None
+
+
+def _place(kind: str, target: str | None, device: str | None, devices: list[Device]) -> tuple[Target, Device | None]:
+    if kind == "compile" and device is None:
+        return targets.target(target or default_device(devices).target), None
+    if device is not None:
+        found = next((d for d in devices if d.id == device), None)
+        if found is None:
+            raise BadValue(f"no device '{device}' here; there is {', '.join(d.id for d in devices)}")
+        if target is not None and targets.target(target).name != found.target:
+            raise BadValue(f"{found.id} runs {found.target}, not {targets.target(target).name}; leave out one of target and device")
+        return targets.target(found.target), found
+    if target is None:
+        found = default_device(devices)
+        return targets.target(found.target), found
+    wanted = targets.target(target)
+    found = next((d for d in devices if d.target == wanted.name), None)
+    if found is None:
+        raise BadValue(f"no device here runs {wanted.name}; its code can be compiled and read: use compile, or leave out the target")
+    return wanted, found
+
+
+def _limits(described, problem: Problem, config: Config, target: Target, device: Device | None) -> tuple[str, tuple[str, ...]]:
+    """(why the target cannot express this at all or "", the rules that the config breaks)."""
+    cannot = described.unsupported(problem, target) or ""
+    broken = [] if cannot else list(described.rules(problem, config, target).broken)
+    if device is not None and not cannot:
+        too_big = memory_rule(described, problem, device)
+        broken += [too_big] if too_big else []
+    return cannot, tuple(broken)
+
+
+def _check_word(name: str, word: str, known: tuple[str, ...]) -> None:
+    if word not in known:
+        raise BadValue(f"{name} is '{word}'; give one of {', '.join(known)}")

@@ -1,0 +1,200 @@
+"""The engine's own process: takes jobs from the store, runs them in children, and writes what they report.
+
+One thread, one loop: new jobs, messages of children, cancels and deadlines. It never imports torch or TileLang itself.
+"""
+
+import fcntl
+import logging
+import os
+import signal
+import time
+from multiprocessing.connection import wait
+from pathlib import Path
+
+from tileviz.compiler import targets, toolchain
+from tileviz.engine.jobs import FactsJob, HeaderJob
+from tileviz.engine.lanes import Child, MeasureLane, Nursery
+from tileviz.engine.requests import local_devices
+from tileviz.engine.tasks import Task
+from tileviz.errors import StoreError
+from tileviz.records import Device
+from tileviz.store import Store, Watch
+
+log = logging.getLogger("tileviz.engine")
+
+IDLE_S = 600.0
+
+
+class Engine:
+    """`run()` returns when there was no work for `idle_s` seconds."""
+
+    def __init__(self, store: Store, devices: list[Device], idle_s: float) -> None:
+        self.store = store
+        self.devices = devices
+        self.idle_s = idle_s
+        self.compile_slots = max(1, os.cpu_count() or 1)
+        self.nursery = Nursery.start()
+        self.prepared: set[str] = set()
+        self.background: list[Child] = []
+        self.lanes = {device.id: MeasureLane(device.id, self.nursery) for device in devices}
+        self.tasks: dict[str, Task] = {}
+        self.facts: dict[str, Child] = {}
+        self.last_work = time.monotonic()
+        self.stopping = False
+        self._watch = Watch(store)
+
+    def run(self) -> None:
+        self.store.recover_jobs()
+        for device in self.devices:
+            self.store.save_device(device)
+            if device.id != "cpu":
+                self._ask_facts(device)
+                self.prepare(device.target)
+        try:
+            while not self.stopping and not self._is_idle():
+                self._step()
+        finally:
+            self._kill_all()
+
+    def _step(self) -> None:
+        try:
+            if self._watch.changed():
+                self._take_new_jobs()
+                self._take_cancels()
+        except StoreError as error:
+            log.error("%s", error)
+            time.sleep(0.5)
+        for task in list(self.tasks.values()):
+            task.guarded(task.advance)
+        self._listen(0.02 if self.tasks else 0.05)
+        for task in list(self.tasks.values()):
+            task.guarded(task.enforce_deadline)
+            if task.ended:
+                del self.tasks[task.job]
+                self.last_work = time.monotonic()
+
+    def _take_new_jobs(self) -> None:
+        for job in reversed(self.store.jobs(active=True, limit=200)):
+            if job.state != "queued" or job.id in self.tasks:
+                continue
+            if sum(task.is_compiling for task in self.tasks.values()) >= self.compile_slots:
+                self._watch.forget()
+                return
+            if self.store.claim(job.id):
+                log.info("job %s: %s", job.id, job.kind)
+                self.tasks[job.id] = Task(self, job)
+                self.tasks[job.id].guarded(self.tasks[job.id].begin)
+
+    def _take_cancels(self) -> None:
+        for job in self.store.jobs(active=True, limit=200):
+            if job.state == "cancelling" and job.id in self.tasks:
+                self.tasks[job.id].guarded(self.tasks[job.id].cancel)
+
+    def _listen(self, timeout: float) -> None:
+        """Waits for messages of the nursery and the children, and handles one of each."""
+        hear = {self.nursery.control: self._hear_nursery}
+        hear |= {t.child.connection: lambda t=t: t.guarded(t.hear) for t in self.tasks.values() if t.child is not None}
+        hear |= {c.connection: lambda d=d: self._hear_facts(d) for d, c in self.facts.items()}
+        hear |= {c.connection: lambda c=c: self._hear_background(c) for c in self.background}
+        for ready in wait([connection for connection in hear if not connection.closed], timeout):
+            hear[ready]()
+
+    def _hear_nursery(self) -> None:
+        try:
+            self.nursery.listen()
+        except (EOFError, OSError):
+            log.error("the nursery died; starting another")
+            self.nursery.kill()
+            self.nursery = Nursery.start()
+            self.prepared.clear()
+            for lane in self.lanes.values():
+                lane.nursery = self.nursery
+
+    def learn_exit(self, child: Child) -> None:
+        """Waits a little for the exit status of a child that the nursery forked."""
+        try:
+            self.nursery.learn_exit(child)
+        except (EOFError, OSError):
+            log.error("the nursery of a dead child is dead, too")
+
+    def prepare(self, target: str) -> None:
+        """Makes NVRTC's precompiled header of an architecture in the background, once, so that later compiles are fast."""
+        described = targets.target(target)
+        if target in self.prepared or not described.is_cuda or described.source_only:
+            return
+        self.prepared.add(target)
+        child = self.nursery.child()
+        child.send(HeaderJob(target))
+        self.background.append(child)
+
+    def _hear_background(self, child: Child) -> None:
+        try:
+            message = child.connection.recv()
+        except (EOFError, OSError):
+            message = ("failed", "crashed", child.death(), "")
+        if message[0] == "failed":
+            log.error("background job: %s", message[1:3])
+        if message[0] in ("done", "failed"):
+            self.background.remove(child)
+            child.kill()
+
+    def _ask_facts(self, device: Device) -> None:
+        child = self.lanes[device.id].child()
+        child.send(FactsJob(device))
+        self.facts[device.id] = child
+        self.lanes[device.id].busy = True
+
+    def _hear_facts(self, device: str) -> None:
+        child, lane = self.facts[device], self.lanes[device]
+        try:
+            kind, *rest = child.connection.recv()
+        except (EOFError, OSError):
+            log.error("device %s: asking for its facts failed: %s", device, child.death())
+            lane.drop()
+            del self.facts[device]
+            return
+        if kind in ("done", "failed"):
+            del self.facts[device]
+            lane.busy = False
+            if kind == "done":
+                self.store.save_device(rest[0])
+            else:
+                log.error("device %s: %s", device, rest)
+
+    def _is_idle(self) -> bool:
+        if self.tasks or self.facts or self.background:
+            self.last_work = time.monotonic()
+        if time.monotonic() - self.last_work < self.idle_s:
+            return False
+        return not self.store.jobs(active=True, limit=1)
+
+    def _kill_all(self) -> None:
+        for task in self.tasks.values():
+            if task.child is not None:
+                task.child.kill()
+        for lane in self.lanes.values():
+            lane.drop()
+        for child in self.background:
+            child.kill()
+        self.nursery.kill()
+
+
+def serve(home: Path | None = None) -> int:
+    """Runs the engine of this home; returns at once when another one is alive."""
+    store = Store(home)
+    with open(store.home / "engine.lock", "a+") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return 0
+        lock.seek(0)
+        lock.truncate()
+        lock.write(str(os.getpid()))
+        lock.flush()
+        toolchain.configure_environment(store.home)
+        engine = Engine(store, local_devices(), float(os.environ.get("TILEVIZ_ENGINE_IDLE") or IDLE_S))
+        signal.signal(signal.SIGTERM, lambda *_: setattr(engine, "stopping", True))
+        log.info("engine %s started for %s", os.getpid(), store.home)
+        engine.run()
+        log.info("engine %s ends", os.getpid())
+    return 0

@@ -1,0 +1,239 @@
+"""One job on its way through the engine: compile, wait for the device, measure; with its deadline, cancel and deaths."""
+
+import logging
+import time
+from dataclasses import replace
+
+from tileviz.engine.jobs import CompileJob, MeasureJob
+from tileviz.engine.lanes import Child
+from tileviz.engine.requests import request_from_json
+from tileviz.errors import StoreError, TilevizError
+from tileviz.records import Artifact, BaselineResult, JobView, Trial
+from tileviz.store import new_id
+
+log = logging.getLogger("tileviz.engine")
+
+BASELINE = "baseline "
+"""A phase of this beginning names the baseline that runs."""
+
+
+class Task:
+    """`begin` once, then `advance` at every step of the engine, `hear` when its child has a message."""
+
+    def __init__(self, engine, job: JobView) -> None:
+        self.engine = engine
+        self.store = engine.store
+        self.job = job.id
+        self.doc = job.request
+        self.child: Child | None = None
+        self.stage = "new"
+        self.ended = False
+        self.phase = ""
+        self.phase_began = time.monotonic()
+        self.seconds: dict[str, float] = {}
+        self.deadline: float | None = None
+        self.unwritten: tuple[str, str] | None = None
+
+    @property
+    def is_compiling(self) -> bool:
+        return self.stage == "compile"
+
+    # the way of a job
+
+    def begin(self) -> None:
+        self.request = request_from_json(self.doc)
+        key = self.request.key
+        self.trial = Trial(
+            trial=new_id(),
+            kernel=self.request.kernel,
+            problem=self.request.problem,
+            config=self.request.config,
+            target=self.request.target,
+            device=self.request.device,
+            status="ok",
+            key=key,
+            inputs=self.request.inputs,
+            seed=self.request.seed,
+            created=time.time(),
+        )
+        stored = self.store.artifact(key, complete=True)
+        if stored is not None:
+            self._compiled(stored)
+            return
+        self.stage = "compile"
+        self._set_deadline()
+        self.child = self.engine.nursery.child()
+        self.child.send(CompileJob(self.request, executable=self.request.kind == "run"))
+
+    def advance(self) -> None:
+        """Starts measuring when the device's lane is free; tries again to write what a full disk refused."""
+        if self.unwritten is not None:
+            state, reason = self.unwritten
+            self._end(state, reason)
+            return
+        if self.stage != "wait":
+            return
+        lane = self.engine.lanes[self.request.device]
+        if lane.busy:
+            return
+        lane.busy = True
+        self.stage = "measure"
+        self.child = lane.child()
+        self._set_deadline()
+        self.child.send(MeasureJob(self.request, self.trial, measure=self.trial.timing is None, skip=tuple(b.name for b in self.trial.baselines)))
+
+    def hear(self) -> None:
+        """Handles one message of the child, or its death."""
+        try:
+            kind, *rest = self.child.connection.recv()
+        except (EOFError, OSError):
+            self._died()
+            return
+        if kind == "phase":
+            self._start_phase(rest[0])
+        elif kind == "source":
+            self.store.save_artifact(rest[0], complete=False)
+            self.store.job_has(self.job, artifact=rest[0].key)
+        elif kind == "trial":
+            self._save(rest[0])
+        elif kind == "failed":
+            self._failed(*rest)
+        elif kind == "done" and self.stage == "compile":
+            self._drop_child()
+            self._close_phase()
+            self._compiled(rest[0])
+        elif kind == "done":
+            self._save(rest[0])
+            self._leave_lane()
+            self._end("done")
+
+    def cancel(self) -> None:
+        """Kills the child and all it started; what was measured before stays."""
+        self._kill()
+        if self.trial.timing is None:
+            self._save(replace(self.trial, status="cancelled", reason="cancelled before it was timed"))
+        self._end("cancelled", "cancelled")
+
+    def enforce_deadline(self) -> None:
+        if self.deadline is None or time.monotonic() < self.deadline or self.ended:
+            return
+        seconds = self.request.timeout_s
+        if self._in_baseline():
+            self._baseline_lost("timeout", f"stopped after {seconds:g} s")
+            return
+        self._kill()
+        doing = "compiling" if self.stage == "compile" else "check and timing"
+        self._save(replace(self.trial, status="timeout", reason=f"{doing} was stopped after {seconds:g} s; raise the timeout or use a smaller problem"))
+        self._end("done")
+
+    def guarded(self, step) -> None:
+        """Runs a step; a store that cannot be written ends this job alone, and is tried again."""
+        if self.ended:
+            return
+        try:
+            step()
+        except StoreError as error:
+            log.error("job %s: %s", self.job, error)
+            self._kill()
+            self.unwritten = ("failed", str(error))
+            time.sleep(0.2)
+        except TilevizError as error:
+            self._kill()
+            self.unwritten = ("failed", str(error))
+        except Exception as error:
+            log.exception("job %s", self.job)
+            self._kill()
+            self.unwritten = ("failed", f"the engine failed on this job ({type(error).__name__}: {error}); see engine.log")
+
+    # what happens on it
+
+    def _compiled(self, artifact: Artifact) -> None:
+        self.store.save_artifact(artifact, complete=self.request.until == "all")
+        self.store.job_has(self.job, artifact=artifact.key)
+        self.trial = replace(
+            self.trial, artifact=artifact.key, resources=artifact.resources, instructions=artifact.instructions, seconds={**artifact.seconds, **self.seconds}
+        )
+        if self.request.until == "all":
+            self.engine.prepare(self.request.target)
+        if self.request.kind == "compile":
+            self._save(self.trial)
+            self._end("done")
+            return
+        self.stage = "wait"
+        self.deadline = None
+        self._start_phase("wait for the device")
+        self.advance()
+
+    def _failed(self, status: str, reason: str, detail: str) -> None:
+        self._drop_child() if self.stage == "compile" else self._leave_lane()
+        self._save(replace(self.trial, status=status, reason=reason, detail=detail))
+        self._end("done")
+
+    def _died(self) -> None:
+        self.engine.learn_exit(self.child)
+        how = self.child.death()
+        log.error("job %s: a child died in phase '%s': %s", self.job, self.phase, how)
+        if self._in_baseline():
+            self._baseline_lost("crashed", f"the process died: {how}")
+            return
+        self._kill()
+        self._save(replace(self.trial, status="crashed", reason=f"the process died in phase '{self.phase or self.stage}': {how}"))
+        self._end("done")
+
+    def _baseline_lost(self, status: str, reason: str) -> None:
+        """A baseline killed its child: note it and go on with the others in a new one."""
+        self._kill()
+        name = self.phase.removeprefix(BASELINE)
+        self._save(replace(self.trial, baselines=(*self.trial.baselines, BaselineResult(name, name, status, reason))))
+        self.stage = "wait"
+        self.deadline = None
+        self.ended = False
+
+    def _in_baseline(self) -> bool:
+        return self.stage == "measure" and self.phase.startswith(BASELINE) and self.trial.timing is not None
+
+    def _start_phase(self, phase: str) -> None:
+        self._close_phase()
+        self.phase = phase
+        self.store.start_phase(self.job, phase)
+        if phase.startswith(BASELINE):
+            self._set_deadline()
+
+    def _close_phase(self) -> None:
+        now = time.monotonic()
+        if self.phase:
+            self.seconds[self.phase] = round(self.seconds.get(self.phase, 0.0) + now - self.phase_began, 4)
+        self.phase_began = now
+
+    def _set_deadline(self) -> None:
+        self.deadline = time.monotonic() + self.request.timeout_s
+
+    def _save(self, trial: Trial) -> None:
+        self._close_phase()
+        self.trial = replace(trial, seconds={**trial.seconds, **self.seconds})
+        self.store.save_trial(self.trial)
+        self.store.job_has(self.job, trial=self.trial.trial)
+
+    def _end(self, state: str, reason: str = "") -> None:
+        self.unwritten = None
+        self.store.finish(self.job, state, reason)
+        self.ended = True
+        self.deadline = None
+        log.info("job %s: %s %s", self.job, state, reason)
+
+    def _drop_child(self) -> None:
+        if self.child is not None:
+            self.child.kill()
+        self.child = None
+
+    def _leave_lane(self) -> None:
+        self.engine.lanes[self.request.device].busy = False
+        self.child = None
+
+    def _kill(self) -> None:
+        if self.stage == "measure":
+            self.engine.lanes[self.request.device].drop()
+            self.child = None
+        else:
+            self._drop_child()
+        self.stage = "killed"

@@ -1,0 +1,28 @@
+"""The kernels, one file each. A new one costs its file and its line in MODULES."""
+
+import functools
+import importlib
+
+from tileviz.errors import UnknownName
+from tileviz.kernels.base import Kernel
+
+MODULES = {
+    "vector_add": "tileviz.kernels.vector_add",
+    "gemm": "tileviz.kernels.gemm",
+    "gemm_bias_gelu": "tileviz.kernels.gemm_bias_gelu",
+    "softmax": "tileviz.kernels.softmax",
+    "flash_attention": "tileviz.kernels.flash_attention",
+}
+
+
+@functools.cache
+def kernel(name: str) -> Kernel:
+    """The kernel of this name. Raises UnknownName, which says what exists."""
+    if name not in MODULES:
+        raise UnknownName.of("kernel", name, MODULES)
+    return importlib.import_module(MODULES[name]).KERNEL
+
+
+def names() -> tuple[str, ...]:
+    """Names of all kernels, in the order they are offered."""
+    return tuple(MODULES)

@@ -1,0 +1,129 @@
+"""The values a kernel takes: fields of its problem and knobs of its schedule. Each parses what a person typed."""
+
+import math
+from dataclasses import dataclass
+
+from tileviz.errors import BadValue
+
+
+@dataclass(frozen=True)
+class Size:
+    """A whole number of the problem: rows, columns, heads."""
+
+    name: str
+    default: int
+    help: str = ""
+    minimum: int = 1
+    maximum: int = 2**31 - 1
+
+    def parse(self, value) -> int:
+        number = _whole(self.name, value)
+        if not self.minimum <= number <= self.maximum:
+            raise BadValue(f"{self.name} is {number:,}; give a whole number from {self.minimum:,} to {self.maximum:,}")
+        return number
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of a few words or numbers: a dtype, a layout, a head size."""
+
+    name: str
+    choices: tuple
+    default: object
+    help: str = ""
+
+    def parse(self, value):
+        for choice in self.choices:
+            if value == choice or str(value) == str(choice):
+                return choice
+        raise BadValue(f"{self.name} is '{value}'; give one of {', '.join(map(str, self.choices))}")
+
+
+@dataclass(frozen=True)
+class Flag:
+    """Yes or no."""
+
+    name: str
+    default: bool
+    help: str = ""
+
+    def parse(self, value) -> bool:
+        return _truth(self.name, value)
+
+
+@dataclass(frozen=True)
+class Real:
+    """A finite number, or None for the kernel's own value."""
+
+    name: str
+    default: float | None
+    help: str = ""
+    minimum: float = -math.inf
+    maximum: float = math.inf
+
+    def parse(self, value) -> float | None:
+        if value is None or str(value).strip().lower() in ("", "none", "auto"):
+            return None
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            raise BadValue(f"{self.name} is '{value}'; give a number, or leave it empty") from None
+        if not math.isfinite(number) or not self.minimum <= number <= self.maximum:
+            raise BadValue(f"{self.name} is {value}; give a finite number" + ("" if math.isinf(self.minimum) else f" from {self.minimum:g} to {self.maximum:g}"))
+        return number
+
+
+@dataclass(frozen=True)
+class Knob:
+    """A value of the schedule. `choices` are offered; any multiple of step from minimum to maximum may be typed."""
+
+    name: str
+    choices: tuple
+    default: object
+    help: str = ""
+    minimum: int = 1
+    maximum: int = 65536
+    step: int = 1
+
+    @property
+    def is_flag(self) -> bool:
+        return isinstance(self.default, bool)
+
+    @property
+    def is_word(self) -> bool:
+        return isinstance(self.default, str)
+
+    def parse(self, value):
+        if self.is_flag:
+            return _truth(self.name, value)
+        if self.is_word:
+            return Choice(self.name, self.choices, self.default).parse(value)
+        number = _whole(self.name, value)
+        if not self.minimum <= number <= self.maximum or number % self.step:
+            kind = f"multiple of {self.step}" if self.step > 1 else "whole number"
+            raise BadValue(f"{self.name} is {number:,}; give a {kind} from {self.minimum:,} to {self.maximum:,}")
+        return number
+
+
+def _whole(name: str, value) -> int:
+    if isinstance(value, bool):
+        raise BadValue(f"{name} is {value}; give a whole number")
+    try:
+        number = float(str(value).replace("_", "").replace(",", "")) if not isinstance(value, int) else value
+        whole = int(number)
+    except (TypeError, ValueError, OverflowError):
+        raise BadValue(f"{name} is '{value}'; give a whole number") from None
+    if whole != number:
+        raise BadValue(f"{name} is {value}; give a whole number")
+    return whole
+
+
+def _truth(name: str, value) -> bool:
+    if isinstance(value, bool):
+        return value
+    word = str(value).strip().lower()
+    if word in ("true", "yes", "on", "1"):
+        return True
+    if word in ("false", "no", "off", "0"):
+        return False
+    raise BadValue(f"{name} is '{value}'; give true or false")

@@ -1,0 +1,127 @@
+"""GEMM: C = A @ B in tiles, with a software pipeline of shared-memory stages and a float32 accumulator."""
+
+from tileviz.kernels import rules, torch_calls
+from tileviz.kernels.base import FLOAT_DTYPES, Choice, Kernel, Knob, Preset, Size, T
+from tileviz.records import Cost
+
+
+def program(M, N, K, dtype, layout, block_M, block_N, block_K, num_stages, threads, enable_swizzle, panel_size):
+    transpose_B = layout == "NT"
+    B_shape = (N, K) if transpose_B else (K, N)
+    B_tile = (block_N, block_K) if transpose_B else (block_K, block_N)
+
+    @T.prim_func
+    def gemm(
+        A: T.Tensor((M, K), dtype),
+        B: T.Tensor(B_shape, dtype),
+        C: T.Tensor((M, N), dtype),
+    ):
+        with T.Kernel(T.ceildiv(N, block_N), T.ceildiv(M, block_M), threads=threads) as (bx, by):
+            A_shared = T.alloc_shared((block_M, block_K), dtype)
+            B_shared = T.alloc_shared(B_tile, dtype)
+            acc = T.alloc_fragment((block_M, block_N), "float32")
+            T.use_swizzle(panel_size, enable=enable_swizzle)
+            T.clear(acc)
+            for k in T.Pipelined(T.ceildiv(K, block_K), num_stages=num_stages):
+                T.copy(A[by * block_M, k * block_K], A_shared)
+                if transpose_B:
+                    T.copy(B[bx * block_N, k * block_K], B_shared)
+                else:
+                    T.copy(B[k * block_K, bx * block_N], B_shared)
+                T.gemm(A_shared, B_shared, acc, transpose_B=transpose_B)
+            T.copy(acc, C[by * block_M, bx * block_N])
+
+    return gemm
+
+
+def inputs(problem, randn):
+    M, N, K, dtype = (problem[name] for name in ("M", "N", "K", "dtype"))
+    B_shape = (N, K) if problem["layout"] == "NT" else (K, N)
+    return randn(M, K, dtype=dtype), randn(*B_shape, dtype=dtype)
+
+
+def output(problem):
+    return (problem["M"], problem["N"]), problem["dtype"]
+
+
+def reference(problem, A, B):
+    return A @ (B.T if problem["layout"] == "NT" else B)
+
+
+def cost(problem):
+    M, N, K = problem["M"], problem["N"], problem["K"]
+    size = rules.DTYPE_BYTES[problem["dtype"]]
+    return Cost(
+        flops=2 * M * N * K,
+        bytes=(M * K + K * N + M * N) * size,
+        flops_formula="2 M N K",
+        bytes_formula="(M K + K N + M N) size",
+    )
+
+
+def estimate(problem, config, target):
+    return rules.tile_gemm(problem, config, target)
+
+
+def canonical(problem, config, target):
+    return rules.canonical_gemm(problem, config, target)
+
+
+def suggest(problem, target):
+    """float32 tiles take twice the shared memory, so they go half as deep."""
+    if problem["dtype"] != "float32" or not target.is_cuda:
+        return {}
+    usual = KERNEL.default_configs.get(target.name, {})
+    return {"block_K": max(16, usual.get("block_K", 64) // 2)}
+
+
+KERNEL = Kernel(
+    name="gemm",
+    title="GEMM",
+    summary="C = A @ B: tiles of A and B through shared memory, tensor cores where there are any, float32 accumulator.",
+    program=program,
+    fields=(
+        Size("M", 4096, help="rows of C"),
+        Size("N", 4096, help="columns of C"),
+        Size("K", 4096, help="length of each dot product"),
+        Choice("dtype", FLOAT_DTYPES, "float16"),
+        Choice("layout", ("NN", "NT"), "NN", help="NN: B is stored (K, N); NT: B is stored (N, K)"),
+    ),
+    knobs=(
+        Knob("block_M", (64, 128, 256), default=128, help="rows of C per block"),
+        Knob("block_N", (64, 128, 256), default=128, help="columns of C per block"),
+        Knob("block_K", (32, 64, 128), default=64, help="depth of one pipeline step"),
+        Knob("num_stages", (0, 1, 2, 3, 4), default=3, minimum=0, maximum=64, help="shared-memory buffers in flight"),
+        Knob("threads", (128, 256, 512), default=256, minimum=32, maximum=4096, step=32, help="threads per block, without the producer warps"),
+        Knob("enable_swizzle", (True, False), default=True, help="visit blocks in panels, for L2 reuse"),
+        Knob("panel_size", (4, 8, 10, 16), default=10, help="width of a panel, in blocks"),
+    ),
+    inputs=inputs,
+    output=output,
+    reference=reference,
+    cost=cost,
+    estimate=estimate,
+    canonical=canonical,
+    accumulate=lambda problem: problem["K"],
+    math_mode=rules.gemm_math_mode,
+    defaults={"cpu": {"M": 512, "N": 512, "K": 512, "dtype": "float32"}},
+    default_configs={
+        "cpu": {"block_M": 64, "block_N": 64, "block_K": 32, "num_stages": 0, "threads": 128},
+        "sm_70": {"block_K": 32, "num_stages": 0},
+        "sm_75": {"block_K": 32, "num_stages": 2},
+        "sm_80": {"block_K": 32, "num_stages": 4, "threads": 128},
+        "sm_86": {"block_K": 32},
+        "sm_89": {"block_K": 32},
+        "sm_90a": {"block_N": 256, "block_K": 128, "num_stages": 2, "threads": 512},
+        "sm_120a": {"block_K": 32},
+    },
+    suggest=suggest,
+    presets=(
+        Preset("square 512", {"M": 512, "N": 512, "K": 512}),
+        Preset("square 4096", {"M": 4096, "N": 4096, "K": 4096}, kind="cuda"),
+        Preset("square 8192", {"M": 8192, "N": 8192, "K": 8192}, kind="cuda"),
+        Preset("small K", {"M": 8192, "N": 8192, "K": 256}, kind="cuda"),
+        Preset("odd sizes", {"M": 250, "N": 231, "K": 243}),
+    ),
+    baselines=torch_calls.matmul_baselines(torch_calls.matmul),
+)

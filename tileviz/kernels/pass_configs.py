@@ -1,0 +1,49 @@
+"""TileLang's pass configs, by their own names, read from the installed package without importing it."""
+
+import functools
+import importlib.util
+import re
+from pathlib import Path
+
+from tileviz.errors import BadValue, UnknownName
+
+OFFERED = {
+    "tl.enable_fast_math": "fast approximations of exp, tanh, division (nvcc --use_fast_math)",
+    "tl.disable_warp_specialized": "no producer warp group on Hopper and newer",
+    "tl.disable_wgmma": "mma.sync in place of wgmma on Hopper",
+    "tl.enable_aggressive_shared_memory_merge": "reuse shared memory of buffers that are no longer live",
+    "tl.ptxas_register_usage_level": "0 to 10: how hard ptxas tries to use few registers",
+    "tl.disable_safe_memory_legalize": "leave out the bounds checks of global loads and stores",
+}
+"""The ones the page offers, with what they do."""
+
+# a line such as `    TL_ENABLE_FAST_MATH = "tl.enable_fast_math"`
+_MEMBER = re.compile(r'^\s*[A-Z][A-Z0-9_]*\s*=\s*"([a-z][\w.]*)"', re.M)
+
+
+@functools.cache
+def known_pass_configs() -> tuple[str, ...]:
+    """Every pass config that the installed TileLang names; the offered ones when TileLang is not installed."""
+    spec = importlib.util.find_spec("tilelang")
+    listed = Path(spec.origin).parent / "transform" / "pass_config.py" if spec and spec.origin else None
+    if listed is None or not listed.is_file():
+        return tuple(OFFERED)
+    return tuple(sorted({name for name in _MEMBER.findall(listed.read_text()) if "." in name}))
+
+
+def parse_pass_config(name: str, value):
+    """The value of a pass config as TileLang takes it: true or false, or a whole number."""
+    if name not in known_pass_configs():
+        raise UnknownName.of("pass config", name, known_pass_configs())
+    if isinstance(value, (bool, int)):
+        return value
+    word = str(value).strip().lower()
+    if word in ("true", "yes", "on"):
+        return True
+    if word in ("false", "no", "off"):
+        return False
+    if re.fullmatch(r"-?\d+", word):
+        return int(word)
+    if re.fullmatch(r"[\w./+-]+", str(value)):
+        return str(value)
+    raise BadValue(f"{name} is '{value}'; give true, false, a whole number or a word")

@@ -1,0 +1,142 @@
+"""Rules that say before compiling whether a config can run: dtype, shared memory, threads, tile legality, the CPU's stack.
+
+Each returns a sentence when broken, else None. They state what TileLang 0.1.15 and the hardware refuse, and no more: a rule never
+prunes what lowers and fits. Sources: CUDA programming guide (limits), tiles.py (legality).
+"""
+
+from tileviz.kernels import tiles
+from tileviz.kernels.tiles import DTYPE_BYTES
+from tileviz.records import Estimate, Target
+
+__all__ = ["DTYPE_BYTES", "ceildiv", "cpu_stack", "dtype_supported", "gemm_math_mode", "joined", "shared_memory", "threads", "torch_math_mode"]
+
+CPU_STACK_LIMIT = 4 << 20
+"""Bytes of tiles on the stack of the CPU target: 4 MB works, 8 MB is a segmentation fault."""
+
+BARRIER_BYTES = 1024
+"""Static shared memory of a block that waits on TMA: the barriers, rounded up to the alignment of the dynamic part."""
+
+
+def dtype_supported(dtype: str, target: Target) -> str | None:
+    """Which dtypes a target has: the CPU target runs float32 alone; bfloat16 needs sm_80."""
+    if target.kind == "cpu" and dtype != "float32":
+        return f"the CPU target runs float32 only, not {dtype}: TileLang's C has no {dtype} vectors; choose float32 or a CUDA target"
+    if target.is_cuda and dtype == "bfloat16" and not target.at_least(8):
+        return f"{target.name} has no bfloat16 arithmetic; choose float16, or sm_80 or newer"
+    return None
+
+
+def shared_memory(total_bytes: int, target: Target) -> str | None:
+    if target.limits and total_bytes > target.limits.shared_per_block_bytes:
+        return (
+            f"shared memory {total_bytes:,} B is over the {target.limits.shared_per_block_bytes:,} B a block of {target.name} may use;"
+            " use fewer stages or smaller tiles"
+        )
+    return None
+
+
+def threads(asked: int, producers: int, target: Target) -> str | None:
+    """Threads of a block, with the producer warps that TileLang adds."""
+    if not target.limits or asked + producers <= target.limits.threads_per_block:
+        return None
+    extra = f" ({asked:,} + {producers:,} producer)" if producers else ""
+    return f"{asked + producers:,} threads a block{extra} is over the limit of {target.limits.threads_per_block:,}; use fewer threads"
+
+
+def cpu_stack(tile_bytes: int, target: Target) -> str | None:
+    if target.kind == "cpu" and tile_bytes > CPU_STACK_LIMIT:
+        return f"tiles take {tile_bytes:,} B of the CPU target's stack; more than {CPU_STACK_LIMIT:,} B crashes: use smaller tiles"
+    return None
+
+
+def ceildiv(a: int, b: int) -> int:
+    return -(-a // b)
+
+
+def joined(*sentences: str | None) -> tuple[str, ...]:
+    """The sentences that are there, each once."""
+    return tuple(dict.fromkeys(s for s in sentences if s))
+
+
+def accumulator_note(registers: int, target: Target) -> str | None:
+    limit = target.limits.registers_per_thread if target.limits else registers
+    if registers <= limit:
+        return None
+    return f"the accumulator alone takes {registers} of {limit} registers a thread: spills to local memory, and compiling takes long"
+
+
+def larger_than(name: str, tile: int, extent: int) -> str | None:
+    """Allowed: the rest of the tile is masked and its work is wasted."""
+    return f"{name} {tile} is more than the {extent} there are; the rest of the tile is masked" if tile > extent else None
+
+
+def tile_gemm(problem, config, target: Target) -> Estimate:
+    """Rules of a tiled GEMM: A and B tiles in shared memory for every stage, a float32 accumulator in registers.
+
+    Shared memory is `max(num_stages, 1) (block_M block_K + block_K block_N) size`, plus 1,024 B of barriers where tiles come by TMA.
+    """
+    M, N, K = (config[name] for name in ("block_M", "block_N", "block_K"))
+    dtype, size, asked, stages = problem["dtype"], DTYPE_BYTES[problem["dtype"]], config["threads"], config["num_stages"]
+    unsupported = dtype_supported(dtype, target)
+    if target.kind == "cpu":
+        stack = (M * K + K * N) * size + M * N * 4
+        return Estimate(threads=asked, stack_bytes=stack, broken=joined(unsupported, cpu_stack(stack, target)), notes=_masked(problem, config))
+    copies = gemm_copies(problem, config)
+    producers = tiles.producer_threads(copies, asked, stages, target, config)
+    shared = max(stages, 1) * (M * K + K * N) * size + (BARRIER_BYTES if producers else 0)
+    instruction = tiles.matrix_instruction(M, K, dtype, asked, target, config)
+    accumulator = ceildiv(M * N, asked)
+    return Estimate(
+        shared_bytes=shared,
+        accumulator_registers=accumulator,
+        threads=asked,
+        producer_threads=producers,
+        broken=joined(
+            unsupported,
+            tiles.warp_split(M, N, asked, instruction),
+            None if instruction == "fma" else tiles.product_step(K, dtype, target),
+            shared_memory(shared, target),
+            threads(asked, producers, target),
+        ),
+        notes=joined(
+            accumulator_note(accumulator, target),
+            _scalar_note(instruction, dtype, target),
+            *tiles.copy_notes(copies, stages, producers, target),
+            *_masked(problem, config),
+        ),
+    )
+
+
+def gemm_copies(problem, config) -> tuple[tiles.Copy, ...]:
+    size = DTYPE_BYTES[problem["dtype"]]
+    a = tiles.Copy("A", problem["K"], config["block_K"], size)
+    if problem["layout"] == "NT":
+        return a, tiles.Copy("B", problem["K"], config["block_K"], size)
+    return a, tiles.Copy("B", problem["N"], config["block_N"], size)
+
+
+def _masked(problem, config) -> tuple[str, ...]:
+    return joined(*(larger_than(f"block_{axis}", config[f"block_{axis}"], problem[axis]) for axis in ("M", "N", "K")))
+
+
+def _scalar_note(instruction: str, dtype: str, target: Target) -> str | None:
+    return f"{target.name} has no tensor core for {dtype}: scalar multiply-adds" if instruction == "fma" else None
+
+
+def canonical_gemm(problem, config, target: Target):
+    """Idle knobs of a GEMM brought to one value: threads, stages and swizzle on the CPU; the panel without a swizzle."""
+    out = dict(config)
+    if target.kind == "cpu":
+        out.update(threads=128, num_stages=0, enable_swizzle=False)
+    if not out["enable_swizzle"]:
+        out["panel_size"] = 10
+    return out
+
+
+def gemm_math_mode(problem, target: Target) -> str:
+    """Precision of the products: TileLang turns float32 tiles into TF32 on tensor cores of sm_80 and newer."""
+    return "TF32" if problem["dtype"] == "float32" and target.at_least(8) else problem["dtype"]
+
+
+def torch_math_mode(problem) -> str:
+    return "float32" if problem["dtype"] == "float32" else f"{problem['dtype']} in, float32 accumulate"

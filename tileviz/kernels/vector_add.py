@@ -1,0 +1,89 @@
+"""Vector add: the smallest memory-bound kernel. C[i] = A[i] + B[i]."""
+
+from tileviz.kernels import rules
+from tileviz.kernels.base import FLOAT_DTYPES, Baseline, Choice, Kernel, Knob, Preset, Size, T
+from tileviz.records import Cost, Estimate
+
+
+def program(N, dtype, block_N, threads):
+    @T.prim_func
+    def vector_add(
+        A: T.Tensor((N,), dtype),
+        B: T.Tensor((N,), dtype),
+        C: T.Tensor((N,), dtype),
+    ):
+        with T.Kernel(T.ceildiv(N, block_N), threads=threads) as block:
+            for i in T.Parallel(block_N):
+                C[block * block_N + i] = A[block * block_N + i] + B[block * block_N + i]
+
+    return vector_add
+
+
+def inputs(problem, randn):
+    return randn(problem["N"], dtype=problem["dtype"]), randn(problem["N"], dtype=problem["dtype"])
+
+
+def output(problem):
+    return (problem["N"],), problem["dtype"]
+
+
+def reference(problem, A, B):
+    return A + B
+
+
+def cost(problem):
+    N, size = problem["N"], rules.DTYPE_BYTES[problem["dtype"]]
+    return Cost(flops=N, bytes=3 * N * size, flops_formula="N", bytes_formula="3 N size")
+
+
+def estimate(problem, config, target):
+    broken = (
+        rules.dtype_supported(problem["dtype"], target),
+        rules.threads(config["threads"], 0, target),
+    )
+    return Estimate(threads=config["threads"], broken=tuple(b for b in broken if b))
+
+
+def canonical(problem, config, target):
+    return {**config, "threads": 128} if target.kind == "cpu" else config
+
+
+def eager(problem):
+    import torch
+
+    return torch.add
+
+
+KERNEL = Kernel(
+    name="vector_add",
+    title="Vector add",
+    summary="C = A + B, element by element: one read of each input, one write, no reuse.",
+    program=program,
+    fields=(
+        Size("N", 1 << 26, help="elements"),
+        Choice("dtype", FLOAT_DTYPES, "float32"),
+    ),
+    knobs=(
+        Knob("block_N", (512, 1024, 2048, 4096), default=1024, help="elements per block"),
+        Knob("threads", (64, 128, 256, 512), default=128, help="threads per block", maximum=4096),
+    ),
+    inputs=inputs,
+    output=output,
+    reference=reference,
+    cost=cost,
+    estimate=estimate,
+    accumulate=lambda problem: 1,
+    error_scale="exact",
+    defaults={"cpu": {"N": 1 << 20}, "cuda": {"N": 1 << 26}},
+    presets=(
+        Preset("one million", {"N": 1 << 20}),
+        Preset("16 million", {"N": 1 << 24}),
+        Preset("268 million", {"N": 1 << 28}, kind="cuda"),
+        Preset("odd length", {"N": 1_000_003}),
+    ),
+    baselines=(
+        Baseline("eager", "PyTorch eager", eager, math_mode=lambda problem: problem["dtype"]),
+        Baseline("torch_compile", "torch.compile", eager, math_mode=lambda problem: problem["dtype"], compiles=True),
+    ),
+    canonical=canonical,
+)
