@@ -77,14 +77,16 @@ def tile_gemm(problem, config, target: Target) -> Estimate:
     """
     M, N, K = (config[name] for name in ("block_M", "block_N", "block_K"))
     dtype, size, asked, stages = problem["dtype"], DTYPE_BYTES[problem["dtype"]], config["threads"], config["num_stages"]
-    unsupported = dtype_supported(dtype, target)
     if target.kind == "cpu":
         stack = (M * K + K * N) * size + M * N * 4
-        return Estimate(threads=asked, stack_bytes=stack, broken=joined(unsupported, cpu_stack(stack, target)), notes=_masked(problem, config))
+        return Estimate(threads=asked, stack_bytes=stack, broken=joined(cpu_stack(stack, target)), notes=_masked(problem, config))
     copies = gemm_copies(problem, config)
     producers = tiles.producer_threads(copies, asked, stages, target, config)
     shared = max(stages, 1) * (M * K + K * N) * size + (BARRIER_BYTES if producers else 0)
     instruction = tiles.matrix_instruction(M, K, dtype, asked, target, config)
+    transposed = problem["layout"] == "NT"
+    columns, wrong = tiles.wgmma_columns(M, N, asked, transposed) if instruction == "wgmma" else (None, None)
+    rows = problem["M"], problem["N"] if transposed else problem["K"]
     accumulator = ceildiv(M * N, asked)
     return Estimate(
         shared_bytes=shared,
@@ -92,14 +94,16 @@ def tile_gemm(problem, config, target: Target) -> Estimate:
         threads=asked,
         producer_threads=producers,
         broken=joined(
-            unsupported,
             tiles.warp_split(M, N, asked, instruction),
+            columns,
             None if instruction == "fma" else tiles.product_step(K, dtype, target),
+            *(tiles.odd_row(c.tensor, n, c, stages, producers, target) for c, n in zip(copies, rows, strict=True)),
             shared_memory(shared, target),
             threads(asked, producers, target),
         ),
         notes=joined(
             accumulator_note(accumulator, target),
+            wrong,
             _scalar_note(instruction, dtype, target),
             *tiles.copy_notes(copies, stages, producers, target),
             *_masked(problem, config),

@@ -61,22 +61,40 @@ def warp_split(M: int, N: int, threads: int, instruction: str, rows_only: bool =
 
     `rows_only`: warps may not share a row, as in attention, where a row's softmax stays in one warp.
     """
-    if instruction == "fma":
-        return None
     warps = threads // WARP
+    if instruction == "fma":
+        return None if M * N < threads or M * N % threads == 0 else f"{threads} threads cannot share the {M * N:,} elements of a {M} x {N} tile equally"
     if M % 16:
         return f"{M} rows are not a multiple of 16, the rows of a matrix instruction"
     if N % 8:
         return f"{N} columns are not a multiple of 8, the columns of a matrix instruction"
-    if rows_only:
-        if M % (16 * warps) == 0:
-            return None
+    if rows_only and M % (16 * warps):
         return f"layout conflict: {M} rows are not whole shares of 16 for {warps} warps; use {16 * warps} rows, or fewer threads"
+    if rows_only or warp_grid(M, N, warps, instruction):
+        return None
+    together = ", four warps along the rows" if instruction == "wgmma" else ""
+    return f"{warps} warps cannot cover {M} x {N} in equal shares of 16 rows and 8 columns{together}; change threads or the tile"
+
+
+def warp_grid(M: int, N: int, warps: int, instruction: str) -> tuple[int, int] | None:
+    """Warps along rows and columns: of the splits that cover the tile, the one whose shares are most like the tile in shape."""
     group = 4 if instruction == "wgmma" else 1
-    for down in range(group, warps + 1, group):
-        if warps % down == 0 and M % (16 * down) == 0 and N % (8 * (warps // down)) == 0:
-            return None
-    return f"{warps} warps cannot cover {M} x {N} in equal shares of 16 rows and 8 columns{' with four warps along the rows' if group == 4 else ''}; change threads or the tile"
+    splits = [(down, warps // down) for down in range(group, warps + 1, group) if warps % down == 0]
+    covering = [(m, n) for m, n in splits if M % (16 * m) == 0 and N % (8 * n) == 0]
+    return min(covering, key=lambda s: abs((M / (16 * s[0])) / (N / (8 * s[1])) - M / N), default=None)
+
+
+def wgmma_columns(M: int, N: int, threads: int, transposed: bool) -> tuple[str | None, str | None]:
+    """(rule, note) on the columns that one warp group of wgmma takes: B stored (K, N) needs a multiple of 16."""
+    grid = warp_grid(M, N, threads // WARP, "wgmma")
+    if grid is None or N // grid[1] % 16 == 0:
+        return None, None
+    share = f"{N // grid[1]} columns a warp group (block_N {N} over {grid[1]})"
+    if not transposed:
+        return f"wgmma reads B stored (K, N) in multiples of 16 columns, not {share}; change block_N, or use layout NT", None
+    if N // grid[1] == 8:
+        return None, None
+    return None, f"TileLang 0.1.15 is known to compute wrong values for {share}; use a multiple of 16"
 
 
 def specialized(num_stages: int, target: Target, config: Config) -> bool:
@@ -89,6 +107,13 @@ def producer_threads(copies: tuple[Copy, ...], threads: int, num_stages: int, ta
     if not specialized(num_stages, target, config) or not any(c.by_tma for c in copies):
         return 0
     return PRODUCER_THREADS if all(c.by_tma for c in copies) else threads
+
+
+def odd_row(tensor: str, rows: int, copy: Copy, num_stages: int, producers: int, target: Target) -> str | None:
+    """cp.async moves at least 4 bytes, and TileLang 0.1.15 does not see that a single row of odd length ends in 2."""
+    if rows > 1 or copy.stride % 4 == 0 or not uses_cp_async(num_stages, producers, target):
+        return None
+    return f"cp.async cannot copy the one row of {tensor}, {copy.columns:,} elements of {copy.size} B: use num_stages 0, or an even length"
 
 
 def uses_cp_async(num_stages: int, producers: int, target: Target) -> bool:

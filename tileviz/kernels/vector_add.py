@@ -37,11 +37,7 @@ def cost(problem):
 
 
 def estimate(problem, config, target):
-    broken = (
-        rules.dtype_supported(problem["dtype"], target),
-        rules.threads(config["threads"], 0, target),
-    )
-    return Estimate(threads=config["threads"], broken=tuple(b for b in broken if b))
+    return Estimate(threads=config["threads"], broken=rules.joined(rules.threads(config["threads"], 0, target)))
 
 
 def canonical(problem, config, target):

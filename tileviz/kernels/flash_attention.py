@@ -1,0 +1,228 @@
+"""FlashAttention, forward: O = softmax(scale Q K^T) V without ever storing the scores.
+
+Keys are taken in tiles. Each row keeps its maximum so far and the sum of its exponentials, and what was gathered is scaled down whenever
+the maximum grows. A causal mask is aligned bottom-right: row i sees keys j <= i + Sk - Sq; a row that sees none gives 0.
+"""
+
+import math
+
+from tileviz.kernels import rules, tiles, torch_calls
+from tileviz.kernels.base import FLOAT_DTYPES, Choice, Flag, Kernel, Knob, Preset, Real, Size, T
+from tileviz.records import Cost, Estimate
+
+LOG2E = 1.4426950408889634
+"""exp(x) is exp2(x LOG2E), one instruction on a GPU."""
+
+
+def program(B, H, Sq, Sk, D, dtype, causal, scale, block_M, block_N, num_stages, threads):
+    scale = 1 / math.sqrt(D) if scale is None else scale
+    # A positive scale may wait for the exponent, one fused multiply-add an element; zero or negative must come before mask and maximum.
+    early, late = (1.0, scale * LOG2E) if scale > 0 else (scale * LOG2E, 1.0)
+    shift = Sk - Sq
+    masked = causal or Sk % block_N != 0 or early != 1.0
+    some_see_no_key = causal and shift < 0
+
+    @T.prim_func
+    def flash_attention(
+        Q: T.Tensor((B, H, Sq, D), dtype),
+        K: T.Tensor((B, H, Sk, D), dtype),
+        V: T.Tensor((B, H, Sk, D), dtype),
+        O: T.Tensor((B, H, Sq, D), dtype),
+    ):
+        with T.Kernel(T.ceildiv(Sq, block_M), H, B, threads=threads) as (bx, head, batch):
+            Q_shared = T.alloc_shared((block_M, D), dtype)
+            K_shared = T.alloc_shared((block_N, D), dtype)
+            V_shared = T.alloc_shared((block_N, D), dtype)
+            S = T.alloc_fragment((block_M, block_N), "float32")
+            P = T.alloc_fragment((block_M, block_N), dtype)
+            acc = T.alloc_fragment((block_M, D), "float32")
+            highest = T.alloc_fragment((block_M,), "float32")
+            before = T.alloc_fragment((block_M,), "float32")
+            shrink = T.alloc_fragment((block_M,), "float32")
+            total = T.alloc_fragment((block_M,), "float32")
+            part = T.alloc_fragment((block_M,), "float32")
+
+            T.copy(Q[batch, head, bx * block_M, 0], Q_shared)
+            T.fill(acc, 0)
+            T.fill(total, 0)
+            T.fill(highest, -T.infinity("float32"))
+            keys = T.max(T.min(Sk, (bx + 1) * block_M + shift), 0) if causal else Sk
+            for k in T.Pipelined(T.ceildiv(keys, block_N), num_stages=num_stages):
+                T.copy(K[batch, head, k * block_N, 0], K_shared)
+                T.clear(S)
+                T.gemm(Q_shared, K_shared, S, transpose_B=True, policy=T.GemmWarpPolicy.FullRow)
+                if masked:
+                    for i, j in T.Parallel(block_M, block_N):
+                        last = T.min(Sk - 1, bx * block_M + i + shift) if causal else Sk - 1
+                        S[i, j] = T.if_then_else(k * block_N + j <= last, S[i, j] * early, -T.infinity("float32"))
+                T.copy(highest, before)
+                T.reduce_max(S, highest, dim=1, clear=False)
+                for i in T.Parallel(block_M):
+                    shrink[i] = T.exp2(before[i] * late - highest[i] * late)
+                for i, j in T.Parallel(block_M, block_N):
+                    S[i, j] = T.exp2(S[i, j] * late - highest[i] * late)
+                T.reduce_sum(S, part, dim=1)
+                for i in T.Parallel(block_M):
+                    total[i] = total[i] * shrink[i] + part[i]
+                T.copy(S, P)
+                for i, j in T.Parallel(block_M, D):
+                    acc[i, j] = acc[i, j] * shrink[i]
+                T.copy(V[batch, head, k * block_N, 0], V_shared)
+                T.gemm(P, V_shared, acc, policy=T.GemmWarpPolicy.FullRow)
+            for i, j in T.Parallel(block_M, D):
+                acc[i, j] = acc[i, j] / total[i]
+                if some_see_no_key:
+                    acc[i, j] = T.if_then_else(bx * block_M + i + shift < 0, T.float32(0), acc[i, j])
+            T.copy(acc, O[batch, head, bx * block_M, 0])
+
+    return flash_attention
+
+
+def inputs(problem, randn):
+    B, H, Sq, Sk, D, dtype = (problem[name] for name in ("B", "H", "Sq", "Sk", "D", "dtype"))
+    return randn(B, H, Sq, D, dtype=dtype), randn(B, H, Sk, D, dtype=dtype), randn(B, H, Sk, D, dtype=dtype)
+
+
+def output(problem):
+    return tuple(problem[name] for name in ("B", "H", "Sq", "D")), problem["dtype"]
+
+
+def reference(problem, Q, K, V):
+    """Head by head, and in slabs of rows, so that the scores never take more than about 128 MB."""
+    import torch
+
+    Sq, Sk = problem["Sq"], problem["Sk"]
+    scale = 1 / math.sqrt(problem["D"]) if problem["scale"] is None else problem["scale"]
+    out = torch.empty_like(Q)
+    rows = max(1, (1 << 24) // Sk)
+    keys = torch.arange(Sk, device=Q.device)
+    for q, k, v, o in zip(Q.flatten(0, 1), K.flatten(0, 1), V.flatten(0, 1), out.flatten(0, 1), strict=True):
+        for first in range(0, Sq, rows):
+            scores = q[first : first + rows] @ k.T * scale
+            if problem["causal"]:
+                last = torch.arange(first, first + len(scores), device=Q.device) + Sk - Sq
+                scores.masked_fill_(keys > last[:, None], -math.inf)
+                p = torch.softmax(scores, dim=1).masked_fill(last[:, None] < 0, 0)
+            else:
+                p = torch.softmax(scores, dim=1)
+            o[first : first + rows] = p @ v
+    return out
+
+
+def cost(problem):
+    B, H, Sq, Sk, D = (problem[name] for name in ("B", "H", "Sq", "Sk", "D"))
+    keys = (max(0, Sk - Sq) + Sk) / 2 if problem["causal"] else Sk
+    return Cost(
+        flops=4 * B * H * Sq * D * keys,
+        bytes=(2 * Sq + 2 * Sk) * B * H * D * rules.DTYPE_BYTES[problem["dtype"]],
+        flops_formula="4 B H Sq D (max(0, Sk - Sq) + Sk) / 2" if problem["causal"] else "4 B H Sq Sk D",
+        bytes_formula="(2 Sq + 2 Sk) B H D size",
+    )
+
+
+def estimate(problem, config, target):
+    """Shared memory is `(block_M D + max(num_stages, 1) 2 block_N D) size`, plus 1,024 B of barriers where tiles come by TMA."""
+    M, N, stages, threads = (config[name] for name in ("block_M", "block_N", "num_stages", "threads"))
+    D, dtype, size = problem["D"], problem["dtype"], rules.DTYPE_BYTES[problem["dtype"]]
+    masked = rules.joined(rules.larger_than("block_M", M, problem["Sq"]), rules.larger_than("block_N", N, problem["Sk"]))
+    if target.kind == "cpu":
+        stack = (M + 2 * N) * D * size + (2 * M * N + M * D + 5 * M) * 4
+        return Estimate(threads=threads, stack_bytes=stack, broken=rules.joined(rules.cpu_stack(stack, target)), notes=masked)
+    copies = tuple(tiles.Copy(tensor, D, D, size) for tensor in "KV")
+    producers = tiles.producer_threads(copies, threads, stages, target, config)
+    buffers = 1 if stages == 0 and key_tiles(problem, config) == (1, 1) else 2 * max(stages, 1)
+    shared = (M + buffers * N) * D * size + (rules.BARRIER_BYTES if producers else 0)
+    instruction = tiles.matrix_instruction(M, min(D, N), dtype, threads, target, config)
+    accumulator = rules.ceildiv(M * (N + D), threads)
+    return Estimate(
+        shared_bytes=shared,
+        accumulator_registers=accumulator,
+        threads=threads,
+        producer_threads=producers,
+        broken=rules.joined(
+            tiles.warp_split(M, N, threads, instruction, rows_only=True),
+            tiles.product_step(N, dtype, target),
+            rules.shared_memory(shared, target),
+            rules.threads(threads, producers, target),
+            _runtime_trips(problem, config, producers, target),
+        ),
+        notes=rules.joined(rules.accumulator_note(accumulator, target), *masked),
+    )
+
+
+def key_tiles(problem, config) -> tuple[int, int]:
+    """Fewest and most key tiles that a block of rows walks over."""
+    last = rules.ceildiv(problem["Sk"], config["block_N"])
+    if not problem["causal"]:
+        return last, last
+    first_keys = min(problem["Sk"], max(0, config["block_M"] + problem["Sk"] - problem["Sq"]))
+    return rules.ceildiv(first_keys, config["block_N"]), last
+
+
+def _runtime_trips(problem, config, producers, target) -> str | None:
+    """TileLang 0.1.15 cannot count cp.async groups in a loop whose length is known only at run time."""
+    fewest, most = key_tiles(problem, config)
+    if fewest == most or config["num_stages"] < 2 or not tiles.uses_cp_async(config["num_stages"], producers, target):
+        return None
+    return f"causal with {config['num_stages']} stages does not lower where tiles come by cp.async ({target.name}); use num_stages 1 or 0"
+
+
+def canonical(problem, config, target):
+    return {**config, "threads": 128, "num_stages": 0} if target.kind == "cpu" else config
+
+
+def suggest(problem, target):
+    """Smaller tiles where a head of 256 or float32 takes more room, one stage for a causal mask without TMA."""
+    if not target.is_cuda:
+        return {}
+    return {}
+
+
+KERNEL = Kernel(
+    name="flash_attention",
+    title="FlashAttention forward",
+    summary="Attention without storing the scores: key tiles stream past a block of rows that keeps its running maximum and sum.",
+    program=program,
+    fields=(
+        Size("B", 4, help="batch"),
+        Size("H", 16, help="heads"),
+        Size("Sq", 4096, help="length of the queries"),
+        Size("Sk", 4096, help="length of keys and values"),
+        Choice("D", (64, 128, 256), 128, help="size of a head"),
+        Choice("dtype", FLOAT_DTYPES, "float16"),
+        Flag("causal", False, help="row i sees keys j <= i + Sk - Sq; a row that sees none gives 0"),
+        Real("scale", None, help="factor of the scores; empty for 1/sqrt(D)"),
+    ),
+    knobs=(
+        Knob("block_M", (64, 128, 192), default=64, help="query rows per block"),
+        Knob("block_N", (32, 64, 128), default=64, help="keys per step"),
+        Knob("num_stages", (0, 1, 2, 3), default=1, minimum=0, maximum=64, help="shared-memory buffers in flight"),
+        Knob("threads", (128, 256, 384), default=128, help="threads per block, without the producer warps", minimum=32, maximum=4096, step=32),
+    ),
+    inputs=inputs,
+    output=output,
+    reference=reference,
+    cost=cost,
+    estimate=estimate,
+    canonical=canonical,
+    suggest=suggest,
+    accumulate=lambda problem: problem["Sk"],
+    error_scale="attention",
+    math_mode=rules.gemm_math_mode,
+    defaults={"cpu": {"B": 1, "H": 2, "Sq": 128, "Sk": 128, "D": 64, "dtype": "float32"}},
+    default_configs={
+        "cpu": {"block_M": 32, "block_N": 32, "num_stages": 0, "threads": 128},
+        "sm_90a": {"block_M": 192, "block_N": 128, "num_stages": 2, "threads": 384},
+        "sm_100a": {"block_M": 128, "block_N": 128, "num_stages": 2, "threads": 256},
+        "sm_103a": {"block_M": 128, "block_N": 128, "num_stages": 2, "threads": 256},
+    },
+    presets=(
+        Preset("4 x 16 x 4096 x 128", {"B": 4, "H": 16, "Sq": 4096, "Sk": 4096, "D": 128}, kind="cuda"),
+        Preset("same, causal", {"B": 4, "H": 16, "Sq": 4096, "Sk": 4096, "D": 128, "causal": True}, kind="cuda"),
+        Preset("long, causal", {"B": 2, "H": 16, "Sq": 8192, "Sk": 8192, "D": 128, "causal": True}, kind="cuda"),
+        Preset("head 64", {"B": 4, "H": 32, "Sq": 4096, "Sk": 4096, "D": 64}, kind="cuda"),
+        Preset("fewer queries than keys", {"B": 1, "H": 2, "Sq": 100, "Sk": 300, "D": 64, "causal": True}),
+        Preset("rows without a key", {"B": 1, "H": 2, "Sq": 6, "Sk": 4, "D": 64, "causal": True}),
+    ),
+    baselines=torch_calls.sdpa_baselines(),
+)
