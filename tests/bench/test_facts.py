@@ -117,7 +117,9 @@ def test_cuda_visible_devices_chooses_and_orders(cards, monkeypatch, visible, na
     assert [d.id for d in devices] == [f"cuda:{i}" for i in range(len(names))]
 
 
-@pytest.mark.parametrize(("capability", "name"), [((7, 5), "sm_75"), ((8, 9), "sm_89"), ((9, 0), "sm_90a"), ((10, 3), "sm_103a"), ((12, 0), "sm_120a")])
+@pytest.mark.parametrize(
+    ("capability", "name"), [((7, 5), "sm_75"), ((8, 9), "sm_89"), ((9, 0), "sm_90a"), ((10, 3), "sm_103a"), ((12, 0), "sm_120a")]
+)
 def test_targets_are_named_from_the_capability(capability, name):
     assert facts.target_of(*capability) == name
 
@@ -145,7 +147,10 @@ def test_clocks_are_read_before_during_and_after(cards):
     assert seen["sm_clock_mhz"] == 1755 and seen["memory_clock_mhz"] == 3201 and seen["power_w"] == 650.5 and seen["temperature_c"] == 61
 
 
-@pytest.mark.parametrize(("mask", "throttled", "names"), [(0x4, False, ("power cap",)), (0x1, False, ()), (0x44, True, ("power cap", "thermal slowdown by hardware"))])
+@pytest.mark.parametrize(
+    ("mask", "throttled", "names"),
+    [(0x4, False, ("power cap",)), (0x1, False, ()), (0x44, True, ("power cap", "thermal slowdown by hardware"))],
+)
 def test_a_power_cap_is_recorded_and_only_a_slowdown_flags(cards, mask, throttled, names):
     cards.reasons = mask
     with ClockWatch(handle=0) as watch:

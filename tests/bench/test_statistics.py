@@ -13,7 +13,9 @@ from tileviz.records import Timing
 
 def timing(centre, spread=1.0, n=60, seed=0, **fields):
     generator = random.Random(f"{centre} {seed}")
-    return Timing(tuple(generator.gauss(centre, spread) for _ in range(n)), fields.pop("timer", "cupti"), fields.pop("l2", "cold"), **fields)
+    return Timing(
+        tuple(generator.gauss(centre, spread) for _ in range(n)), fields.pop("timer", "cupti"), fields.pop("l2", "cold"), **fields
+    )
 
 
 def test_the_error_of_a_median_follows_order_statistics():

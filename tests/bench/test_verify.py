@@ -118,7 +118,9 @@ def test_one_wrong_tile_is_found_where_it_lies():
 
 def test_one_wrong_element_is_enough():
     _, _, reference, output = gemm(512, 512, 64, "float16")
-    output[17, 400] = torch.nextafter(torch.nextafter(output[17, 400], torch.tensor(99, dtype=torch.float16)), torch.tensor(99, dtype=torch.float16))
+    output[17, 400] = torch.nextafter(
+        torch.nextafter(output[17, 400], torch.tensor(99, dtype=torch.float16)), torch.tensor(99, dtype=torch.float16)
+    )
     verdict = verify(output, reference, **gemm_how(64, "float16"))
     assert verdict.wrong_count == 1 and verdict.worst_index == (17, 400) and "inaccurate: worst at (17, 400)" in verdict.reason
 
@@ -268,7 +270,8 @@ def test_a_float32_reference_widens_the_bound_and_is_named():
 
 
 def test_the_chunks_see_the_whole_output(monkeypatch):
-    from tileviz.bench import tolerance, verify as module
+    from tileviz.bench import tolerance
+    from tileviz.bench import verify as module
 
     small = lambda matrix: [(i, min(i + 5, matrix.shape[0])) for i in range(0, matrix.shape[0], 5)]
     monkeypatch.setattr(module, "slabs", small)

@@ -23,7 +23,8 @@ EAGER_ROUNDINGS = 4
 """A chain of PyTorch calls rounds to its dtype between its steps; the fused baselines of our kernels have up to four."""
 
 COMPILE_MODES = {"": "default", "_max_autotune": "max-autotune-no-cudagraphs"}
-"""Suffix of the baseline's name, and the mode of torch.compile. CUDA graphs are left out: device time per launch does not see what they save."""
+"""Suffix of the baseline's name, and the mode of torch.compile. CUDA graphs are left out: the device time of a launch does not see what
+they save."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,8 @@ def sentence_of(failure: BaseException) -> tuple[str, str]:
     import torch
 
     first = next((line.strip() for line in str(failure).splitlines() if line.strip()), type(failure).__name__)
-    if isinstance(failure, (torch.OutOfMemoryError, MemoryError)) or "not enough memory" in first or "out of memory" in first.lower():
+    memory = ("out of memory", "not enough memory", "allocate memory")
+    if isinstance(failure, (torch.OutOfMemoryError, MemoryError)) or any(word in first.lower() for word in memory):
         return "runtime_failed", f"out of memory: {first}"
     if type(failure).__module__.startswith(("torch._dynamo", "torch._inductor")):
         return "compile_failed", f"torch.compile failed: {first}"
@@ -159,7 +161,7 @@ def _ready(setting: Setting, baseline) -> tuple[Callable, float | None]:
     torch._dynamo.reset()
     suffix = "_max_autotune" if baseline.name.endswith("_max_autotune") else ""
     start = time.perf_counter()
-    compiled = torch.compile(call, dynamic=False, fullgraph=True, mode=COMPILE_MODES[suffix])
+    compiled = torch.compile(call, dynamic=False, mode=COMPILE_MODES[suffix])
     compiled(*setting.inputs)
     _wait(setting.kind)
     return compiled, time.perf_counter() - start
@@ -185,4 +187,3 @@ def _like_ours(kind: str, math_mode: str) -> Iterator[None]:
             yield
         finally:
             torch.set_num_threads(threads)
-

@@ -44,7 +44,8 @@ class ClockWatch:
     Without NVML every value is None. May be entered again; the readings start afresh.
     """
 
-    device_id: str = "cuda:0"
+    device_id: str | int = "cuda:0"
+    """As torch names it: `cuda:0`, or 0."""
     period_s: float = PERIOD_S
     handle: Any = None
     """An NVML handle, found from the device id when it is None."""

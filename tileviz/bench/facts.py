@@ -39,8 +39,8 @@ def driver_too_old(device: Device) -> str:
     if version is None or version >= CUDA_13:
         return ""
     return (
-        f"driver {device.fingerprint.get('driver', '')} serves CUDA {_cuda(version)}; code from the CUDA 13 toolkit needs driver 580 or newer:"
-        " update the driver"
+        f"driver {device.fingerprint.get('driver', '')} serves CUDA {_cuda(version)}; code from the CUDA 13 toolkit needs driver 580"
+        " or newer: update the driver"
     )
 
 
@@ -50,7 +50,7 @@ def fingerprint(device_id: str) -> dict[str, Any]:
     return found if found is not None else package_versions()
 
 
-def torch_facts(device_id: str) -> dict[str, Any]:
+def torch_facts(device_id: str | int) -> dict[str, Any]:
     """Facts that PyTorch knows of a CUDA device (`cuda:0`); none of the CPU. Makes a CUDA context: for the measure child only."""
     if device_id == "cpu":
         return {}

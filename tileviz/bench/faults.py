@@ -1,4 +1,4 @@
-"""Names the fault of a wrong output from where its wrong elements lie: columns never written, one tile wrong, all zeros, NaN, inaccurate."""
+"""Names the fault of a wrong output from where its wrong elements lie: columns never written, one tile wrong, all zeros, NaN, ..."""
 
 import math
 from dataclasses import dataclass, field

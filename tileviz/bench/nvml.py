@@ -55,8 +55,8 @@ def visible_handles() -> list[Any]:
     return out
 
 
-def handle_of_torch(device_id: str) -> Any:
-    """The handle of torch's device `cuda:N`: by UUID, else by PCI bus, never by the bare index, which CUDA may count otherwise."""
+def handle_of_torch(device_id: str | int) -> Any:
+    """The handle of torch's device `cuda:N` (or N): by UUID, else by PCI bus, never by the bare index, which CUDA may count otherwise."""
     import torch
 
     if library() is None or not torch.cuda.is_available():

@@ -24,7 +24,9 @@ class Peaks:
         return next((name for name in self.tflops if name.lower() == word.lower()), word)
 
 
-def _gpu(half: float | None, tf32: float | None, single: float, tbps: float, l2_mb: float | None, source: str, *, bfloat16: bool = True) -> Peaks:
+def _gpu(
+    half: float | None, tf32: float | None, single: float, tbps: float, l2_mb: float | None, source: str, *, bfloat16: bool = True
+) -> Peaks:
     rates = {"float16": half, "bfloat16": half if bfloat16 else None, "TF32": tf32, "float32": single}
     known = {name: rate for name, rate in rates.items() if rate is not None}
     return Peaks(known, tbps, f"NVIDIA {source}", None if l2_mb is None else int(l2_mb * (1 << 20)))

@@ -74,9 +74,7 @@ def launch_bound(timing: Timing, floor_us: float | None) -> bool:
 
 def marked(timing: Timing, cost: Cost, peaks: Peaks | None, math_mode: str = "float32", floor_us: float | None = None) -> Timing:
     """The timing with its `implausible` and `launch_bound` marks set."""
-    return dataclasses.replace(
-        timing, implausible=implausible(cost, timing, peaks, math_mode), launch_bound=launch_bound(timing, floor_us)
-    )
+    return dataclasses.replace(timing, implausible=implausible(cost, timing, peaks, math_mode), launch_bound=launch_bound(timing, floor_us))
 
 
 def _share(least: float, timing: Timing) -> float | None:

@@ -68,7 +68,7 @@ def tied_best(timings: dict[str, Timing]) -> list[str]:
 
 
 def _verdict(low: float, high: float) -> str:
-    if 1 - SAME <= low and high <= 1 + SAME:
+    if low >= 1 - SAME and high <= 1 + SAME:
         return "same"
     if low > 1:
         return "faster"

@@ -4,6 +4,7 @@ GPU timers are in `gpu_timers`. A timer is chosen by `pick_timer`, and its name 
 """
 
 import dataclasses
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -191,11 +192,11 @@ def _affordable(count: int, have: int, plan: Plan, seconds_each: float, used: fl
 def _why_stop(samples: list[float], plan: Plan, used: float, seconds_each: float) -> str:
     """Why sampling ends here, or nothing."""
     n, error = len(samples), relative_error(samples)
-    shown = f"relative error {error:.2%}" if error < 10 else f"{n} samples"
+    reached = f", relative error {error:.2%}" if math.isfinite(error) else ""
     if n >= plan.min_samples and error < plan.target_relative_error:
         return f"relative error {error:.2%} < {plan.target_relative_error:.1%}"
     if n >= plan.max_samples:
-        return f"cap of {plan.max_samples} samples, {shown}"
+        return f"cap of {plan.max_samples} samples{reached}"
     if n >= plan.least_samples and used + seconds_each > plan.max_seconds:
-        return f"cap of {plan.max_seconds:g} s after {n} samples, {shown}" if error < 10 else f"cap of {plan.max_seconds:g} s after {n} samples"
+        return f"cap of {plan.max_seconds:g} s after {n} samples{reached}"
     return ""

@@ -92,7 +92,14 @@ class Bound:
 
 
 def bound_of(
-    dtype: str, math_mode: str, accumulate: int, error_scale: str, *, roundings: int = 1, largest_input: float = 8.0, reference: str = "float64"
+    dtype: str,
+    math_mode: str,
+    accumulate: int,
+    error_scale: str,
+    *,
+    roundings: int = 1,
+    largest_input: float = 8.0,
+    reference: str = "float64",
 ) -> Bound:
     """The tolerance of an output. Raises UnknownName for a dtype or error scale that is not known.
 

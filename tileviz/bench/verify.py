@@ -1,4 +1,4 @@
-"""Checks an output against its reference: no budget of wrong elements, a tolerance derived from the arithmetic, a reason that names the fault.
+"""Checks an output against its reference: no budget of wrong elements, a derived tolerance, a reason that names the fault.
 
 The reference comes unrounded in float64 (float32 where float64 does not fit). An element is right when it lies within `tolerance.Bound` of
 it, or is the same kind of NaN or infinity. The errors shown are against the reference rounded once to the output's dtype, so a kernel

@@ -35,6 +35,14 @@ BY_ARCH = (
     ((7, 0), ()),
 )
 
+# TileLang writes std::numeric_limits<half_t>, which NVRTC has under other names only.
+_LIMITS = "template <> struct numeric_limits<::cutlass::{0}> : ::cutlass::platform::numeric_limits<::cutlass::{0}> {{}};\n"
+NVRTC_STD = (
+    "namespace std {\ntemplate <class T> struct numeric_limits : ::cuda::std::numeric_limits<T> {};\n"
+    + "".join(_LIMITS.format(dtype) for dtype in ("half_t", "bfloat16_t"))
+    + "}\n"
+)
+
 _store: Path | None = None
 
 
@@ -96,7 +104,7 @@ def make(arch: str, flags: tuple[str, ...] = ()) -> Path | None:
 
 def prefix(arch: str) -> str:
     """The lines that open every text: they must be the same for a header to be used."""
-    return _prefix(arch) + '#line 1 "kernel.cu"\n'
+    return _prefix(arch) + NVRTC_STD + '#line 1 "kernel.cu"\n'
 
 
 def template_dirs() -> tuple[Path, ...]:

@@ -46,15 +46,11 @@ def cuda_kernel(program, target: Target, pass_configs: dict, compile_source: Cal
 
     `compile_source(text)` makes the machine code; by default as `machine_code.compile_cuda` does. Needs g++ when not in the cache.
     """
-    import tilelang
-    import tvm_ffi
-
-    lowering.quiet()
+    tilelang = lowering.imported()
     capture = Capture(compile_source or (lambda source: machine_code.compile_cuda(source, target, pass_configs)))
-    tvm_ffi.register_global_func(CALLBACK, capture, override=True)
     chosen, configs = lowering.tvm_target(target), lowering.as_tilelang_takes(pass_configs)
     try:
-        with lowering.translated(), lowering.errors_logged() as logged, chosen:
+        with lowering.translated(), lowering.errors_logged() as logged, _overriding(CALLBACK, capture), chosen:
             program = lowering.supported(program, target)
             kernel = tilelang.compile(program, out_idx=None, target=chosen, execution_backend="tvm_ffi", pass_configs=configs)
     except TilevizError as error:
@@ -67,9 +63,7 @@ def cuda_kernel(program, target: Target, pass_configs: dict, compile_source: Cal
 
 def cpu_kernel(program, pass_configs: dict):
     """TileLang's kernel for a CPU program, built by the C++ compiler or taken from TileLang's cache."""
-    import tilelang
-
-    lowering.quiet()
+    tilelang = lowering.imported()
     cxx = tools.require_cxx("build the C of the CPU target")
     chosen = lowering.tvm_target(CPU)
     said: list[str] = []
@@ -91,6 +85,19 @@ def cpu_compiler() -> str:
     cxx = tools.require_cxx("build the C of the CPU target")
     version = ".".join((tools.version_of(cxx) or "").split(".")[:2])
     return f"{cxx.name} {version} {CPU_FLAGS[0]}"
+
+
+@contextlib.contextmanager
+def _overriding(name: str, function: Callable) -> Iterator[None]:
+    """Puts `function` in the place of one of TileLang's callbacks for a while."""
+    import tvm_ffi
+
+    original = tvm_ffi.get_global_func(name)
+    tvm_ffi.register_global_func(name, function, override=True)
+    try:
+        yield
+    finally:
+        tvm_ffi.register_global_func(name, original, override=True)
 
 
 @contextlib.contextmanager

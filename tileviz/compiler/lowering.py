@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from tileviz.compiler import failures
-from tileviz.errors import Unsupported
+from tileviz.errors import ToolMissing, Unsupported
 from tileviz.records import Target
 
 DEVICE_FLAGS = "tl.device_compile_flags"
@@ -37,12 +37,22 @@ class Lowered:
 
 def lower(build: Callable, target: Target, pass_configs: dict) -> Lowered:
     """Lowers `build()`. Raises Unsupported for a dtype the target lacks; CompileFailed with TileLang's own text as detail."""
-    import tilelang
-
+    tilelang = imported()
     with translated(), context(target, pass_configs) as tvm_target:
         host = {"target_host": "c"} if target.kind == "cpu" else {}
         lowered = tilelang.lower(supported(build(), target), target=tvm_target, **host)
     return Lowered(lowered.kernel_source, launches(lowered.device_mod))
+
+
+def imported():
+    """TileLang's module, its log kept to errors. Raises ToolMissing."""
+    try:
+        import tilelang
+    except ImportError as error:
+        raise ToolMissing("TileLang cannot be imported: pip install 'tilelang[nvcc]'", str(error)) from error
+    for handler in logging.getLogger("tilelang").handlers:
+        handler.setLevel(logging.ERROR)  # its loggers set their own level
+    return tilelang
 
 
 def supported(program, target: Target):
@@ -71,10 +81,9 @@ def tvm_target(target: Target):
 
 @contextlib.contextmanager
 def context(target: Target, pass_configs: dict) -> Iterator:
-    """TVM's PassContext and Target, entered; TileLang's log is kept to errors."""
+    """TVM's PassContext and Target, entered."""
     from tilelang import tvm
 
-    quiet()
     chosen = tvm_target(target)
     with tvm.transform.PassContext(opt_level=3, config=as_tilelang_takes(pass_configs)), chosen:
         yield chosen
@@ -109,12 +118,6 @@ def as_tilelang_takes(pass_configs: dict) -> dict:
     if isinstance(configs.get(DEVICE_FLAGS), str):
         configs[DEVICE_FLAGS] = shlex.split(configs[DEVICE_FLAGS])
     return configs
-
-
-def quiet() -> None:
-    """Keeps TileLang's log to errors; its loggers set their own level, so the handlers are told."""
-    for handler in logging.getLogger("tilelang").handlers:
-        handler.setLevel(logging.ERROR)
 
 
 def _launch(attrs) -> Launch:

@@ -41,9 +41,7 @@ def warm_up(home: Path | None = None, archs: tuple[str, ...] = ()) -> None:
     For the preload of a fork server: what is loaded here serves every child, and a child can make more headers with `prepare`. Takes
     1.5 s, and 1.5 to 4 s for each header. Call `configure_environment` first.
     """
-    import tilelang.language  # noqa: F401
-
-    lowering.quiet()
+    lowering.imported()
     if not nvrtc.is_available():
         return
     if home is not None:

@@ -10,6 +10,7 @@ import importlib.util
 import os
 import re
 import shutil
+import signal
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -136,10 +137,16 @@ def version_of(path: Path | None) -> str | None:
     if path is None:
         return None
     try:
-        said = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=5)
-    except (OSError, subprocess.TimeoutExpired):
+        asked = subprocess.Popen([path, "--version"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True)
+    except OSError:
         return None
-    return parse_version(said.stdout)
+    try:
+        said, _ = asked.communicate(timeout=5)
+    except subprocess.TimeoutExpired:
+        os.killpg(asked.pid, signal.SIGKILL)  # with what it started: a wrapper's child would stay behind
+        asked.communicate()
+        return None
+    return parse_version(said)
 
 
 def parse_version(text: str) -> str | None:

@@ -121,8 +121,8 @@ class Task:
         if self._in_baseline():
             self._baseline_lost("timeout", f"stopped after {seconds:g} s")
             return
-        self._kill()
         doing = "compiling" if self.stage == "compile" else "check and timing"
+        self._kill()
         self._save(replace(self.trial, status="timeout", reason=f"{doing} was stopped after {seconds:g} s; raise the timeout or use a smaller problem"))
         self._end("done")
 
