@@ -1,0 +1,176 @@
+"""What all tests share: a store of their own, an engine that is gone afterwards, and reasons for what cannot run here."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+ENGINE_IDLE_S = "5"
+
+
+def pytest_collection_modifyitems(items) -> None:
+    """Skips what needs a GPU or a browser where there is none, and says why."""
+    needs = {"gpu": no_gpu, "e2e": no_browser}
+    for name, missing in needs.items():
+        marked = [item for item in items if item.get_closest_marker(name)]
+        reason = missing() if marked else None
+        for item in marked if reason else ():
+            item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def no_gpu() -> str | None:
+    """Why GPU tests cannot run here, or None. Asked in another process, so that this one never touches CUDA."""
+    code = "import torch, sys; sys.exit(0 if torch.cuda.is_available() else 3)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    if done.returncode == 0:
+        return None
+    return "no CUDA device on this machine" if done.returncode == 3 else f"torch cannot be asked for a CUDA device: {done.stderr[-200:]}"
+
+
+def browser_path() -> str | None:
+    """TILEVIZ_BROWSER, a Chromium of the system, or the one that Playwright installed."""
+    named = [os.environ.get("TILEVIZ_BROWSER"), *map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))]
+    found = next((path for path in named if path), None)
+    if found:
+        return found
+    code = "from playwright.sync_api import sync_playwright as p\nwith p() as play: print(play.chromium.executable_path)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    path = done.stdout.strip()
+    return path if path and os.path.exists(path) else None
+
+
+def no_browser() -> str | None:
+    return None if browser_path() else "no Chromium found: .ci/needs installs one, or set TILEVIZ_BROWSER"
+
+
+@dataclass(frozen=True)
+class Done:
+    """A finished command."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> dict:
+        """The one JSON document on stdout; NaN and infinity, which are not JSON, are refused."""
+        return json.loads(self.out, parse_constant=lambda word: pytest.fail(f"{word} is not JSON"))
+
+    @property
+    def sentence(self) -> str:
+        """The last line of the log."""
+        return self.err.strip().splitlines()[-1] if self.err.strip() else ""
+
+
+def tileviz_process(*words: str, cwd: Path = ROOT, **env: str) -> subprocess.Popen:
+    """`python -m tileviz words...`, started."""
+    command = [sys.executable, "-m", "tileviz", *map(str, words)]
+    return subprocess.Popen(
+        command, cwd=cwd, env={**os.environ, **env}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def tileviz(*words: str, timeout: float = 120, cwd: Path = ROOT, **env: str) -> Done:
+    """`python -m tileviz words...`, finished. Nobody ever sees a traceback."""
+    process = tileviz_process(*words, cwd=cwd, **env)
+    try:
+        out, err = process.communicate(timeout=timeout)
+    finally:
+        process.kill()
+    assert "Traceback" not in out + err, out + err
+    return Done(process.returncode, out, err)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """Path of the browser for the end-to-end tests."""
+    return browser_path() or pytest.skip(no_browser())
+
+
+@pytest.fixture(scope="session")
+def compiled_once(tmp_path_factory) -> Path:
+    """TileLang's cache for all tests of this run, so that the same program is built once."""
+    return tmp_path_factory.mktemp("tilelang")
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch, compiled_once) -> Iterator[Path]:
+    """A TILEVIZ_HOME of this test alone. Its engine is stopped afterwards, and nothing of it may be left running."""
+    folder = make_home(tmp_path / "home", compiled_once)
+    monkeypatch.setenv("TILEVIZ_HOME", str(folder))
+    monkeypatch.setenv("TILEVIZ_ENGINE_IDLE", ENGINE_IDLE_S)
+    yield folder
+    assert not stop_engine(folder), "processes of this test's engine outlived it"
+
+
+@pytest.fixture(scope="module")
+def shared_home(tmp_path_factory, compiled_once) -> Iterator[Path]:
+    """A TILEVIZ_HOME and engine for the tests of one module that do not harm them."""
+    folder = make_home(tmp_path_factory.mktemp("shared") / "home", compiled_once)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TILEVIZ_HOME", str(folder))
+        patch.setenv("TILEVIZ_ENGINE_IDLE", "60")
+        yield folder
+    assert not stop_engine(folder), "processes of this module's engine outlived it"
+
+
+def make_home(folder: Path, compiled_once: Path) -> Path:
+    """A home whose TileLang cache is the shared one."""
+    from tileviz.compiler import toolchain
+
+    folder.mkdir(parents=True)
+    (folder / f"tilelang-{toolchain.cache_tag()}").symlink_to(compiled_once, target_is_directory=True)
+    return folder
+
+
+def processes_of(home: Path) -> list[psutil.Process]:
+    """Every process that was started with this TILEVIZ_HOME, this one left out."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if (
+                process.pid != os.getpid()
+                and process.environ().get("TILEVIZ_HOME") == str(home)
+                and process.status() != psutil.STATUS_ZOMBIE
+            ):
+                found.append(process)
+        except psutil.Error:
+            continue  # it ended meanwhile, or belongs to someone else
+    return found
+
+
+def engine_pid(home: Path) -> int | None:
+    """Process id of the engine of this home, from its lock file; None when there is none alive."""
+    lock = home / "engine.lock"
+    text = lock.read_text().strip() if lock.is_file() else ""
+    if not text.isdigit() or not psutil.pid_exists(int(text)):
+        return None
+    return int(text) if psutil.Process(int(text)) in processes_of(home) else None
+
+
+def none_left(home: Path, seconds: float = 5.0) -> list[psutil.Process]:
+    """Waits until no process of this home is left; gives those that are."""
+    end = time.monotonic() + seconds
+    while (left := processes_of(home)) and time.monotonic() < end:
+        time.sleep(0.1)
+    return left
+
+
+def stop_engine(home: Path) -> list[psutil.Process]:
+    """Ends the engine of a home as its owner would; gives what was left 5 s later, after killing that, too."""
+    pid = engine_pid(home)
+    if pid is not None:
+        psutil.Process(pid).terminate()
+    left = none_left(home)
+    for process in left:
+        process.kill()
+    return left
