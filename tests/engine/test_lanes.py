@@ -143,6 +143,8 @@ time.sleep(60)
     assert all(gone(pid) for pid in pids)
 
 
-@pytest.mark.parametrize(("status", "words"), [(-11, "segmentation fault"), (-6, "signal SIGABRT"), (3, "exit status 3"), (None, "it ended without a word")])
+@pytest.mark.parametrize(
+    ("status", "words"), [(-11, "segmentation fault"), (-6, "signal SIGABRT"), (3, "exit status 3"), (None, "it ended without a word")]
+)
 def test_exit_statuses_in_words(status, words):
     assert exit_words(status) == words

@@ -32,7 +32,9 @@ def a_trial(**changes) -> Trial:
         "verdict": Verdict(True, 1e-7, 1e-6, 0.0, worst_index=(1, 2)),
         "timing": timing,
         "roofline": Roofline("memory", 0.5, "4.8 TB/s"),
-        "baselines": (BaselineResult("eager", "PyTorch eager", "ok", timing=timing, comparison=Comparison("same", 1.0, 0.99, 1.01), speedup=1.0),),
+        "baselines": (
+            BaselineResult("eager", "PyTorch eager", "ok", timing=timing, comparison=Comparison("same", 1.0, 0.99, 1.01), speedup=1.0),
+        ),
         "created": 1.0,
     }
     return Trial(**{**values, **changes})

@@ -16,6 +16,8 @@ from tileviz.records import JobView, Trial
 from tileviz.store import Store, new_id
 
 LEAST_FREE_BYTES = 1 << 16
+START_PAUSE_S = 2.0
+MOST_STARTS = 8
 
 
 def submit(store: Store, request: Request) -> str:
@@ -99,8 +101,14 @@ def engine_pid(home: Path) -> int | None:
 
 
 def ensure_engine(home: Path) -> None:
-    """Starts the engine of this home unless it lives. Cheap; a second engine that starts by chance ends at once."""
-    if engine_pid(home) is not None or not _claim_start(home):
+    """Starts the engine of this home unless it lives. Cheap; a second engine that starts by chance ends at once.
+
+    Raises StoreError when it was started MOST_STARTS times in a row and never lived.
+    """
+    if engine_pid(home) is not None:
+        _started.pop(home, None)
+        return
+    if not _claim_start(home):
         return
     log_path = home / "engine.log"
     if log_path.exists() and log_path.stat().st_size > 4 << 20:
@@ -117,13 +125,17 @@ def ensure_engine(home: Path) -> None:
         )
 
 
-_started: dict[Path, float] = {}
+_started: dict[Path, tuple[int, float]] = {}
+"""Starts in a row after which no engine was seen alive, and when the last one was."""
 
 
-def _claim_start(home: Path, pause_s: float = 2.0) -> bool:
-    """One start attempt in `pause_s` seconds from this process: the new engine needs a moment to take its lock."""
-    now = time.monotonic()
-    if now - _started.get(home, -pause_s) < pause_s:
+def _claim_start(home: Path) -> bool:
+    """One start in START_PAUSE_S seconds from this process: the new engine needs a moment to take its lock."""
+    count, last = _started.get(home, (0, -START_PAUSE_S))
+    if time.monotonic() - last < START_PAUSE_S:
         return False
-    _started[home] = now
+    if count >= MOST_STARTS:
+        del _started[home]
+        raise StoreError(f"the engine does not start; {home / 'engine.log'} says why, and `python -m tileviz doctor` what is missing")
+    _started[home] = (count + 1, time.monotonic())
     return True

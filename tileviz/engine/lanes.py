@@ -65,7 +65,7 @@ class Nursery:
     @classmethod
     def start(cls) -> "Nursery":
         ours, theirs = socket_pair()
-        process = _spawn("tileviz.engine.nursery", theirs)
+        process = _spawn("tileviz.engine.nursery", theirs, OPENBLAS_NUM_THREADS="1")  # a fork must find one thread
         return cls(ours, process)
 
     def child(self) -> Child:
@@ -138,13 +138,14 @@ def package_root() -> Path:
     return Path(__file__).resolve().parents[2]
 
 
-def _spawn(module: str, theirs: Connection) -> subprocess.Popen:
+def _spawn(module: str, theirs: Connection, **environment: str) -> subprocess.Popen:
+    path = os.pathsep.join(filter(None, [str(package_root()), os.environ.get("PYTHONPATH")]))
     process = subprocess.Popen(
         [sys.executable, "-m", module, str(theirs.fileno())],
         pass_fds=(theirs.fileno(),),
         stdin=subprocess.DEVNULL,
         cwd=package_root(),
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [str(package_root()), os.environ.get("PYTHONPATH")]))},
+        env={**os.environ, "PYTHONPATH": path, **environment},
         start_new_session=True,
     )
     theirs.close()

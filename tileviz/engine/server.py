@@ -183,9 +183,7 @@ def serve(home: Path | None = None) -> int:
     """Runs the engine of this home; returns at once when another one is alive."""
     store = Store(home)
     with open(store.home / "engine.lock", "a+") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not _locked(lock):
             return 0
         lock.seek(0)
         lock.truncate()
@@ -198,3 +196,16 @@ def serve(home: Path | None = None) -> int:
         engine.run()
         log.info("engine %s ends", os.getpid())
     return 0
+
+
+def _locked(lock, seconds: float = 0.5) -> bool:
+    """Takes the engine's lock. A client that only asks who holds it does so for a moment, so it is tried for a while."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except BlockingIOError:
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.02)

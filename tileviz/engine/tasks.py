@@ -171,13 +171,16 @@ class Task:
 
     def _died(self) -> None:
         self.engine.learn_exit(self.child)
-        how = self.child.death()
-        log.error("job %s: a child died in phase '%s': %s", self.job, self.phase, how)
+        how, phase, was_born = self.child.death(), self.phase or self.stage, self.child.pid is not None
+        log.error("job %s: a child died in phase '%s': %s", self.job, phase, how)
         if self._in_baseline():
             self._baseline_lost("crashed", f"the process died: {how}")
             return
         self._kill()
-        self._save(replace(self.trial, status="crashed", reason=f"the process died in phase '{self.phase or self.stage}': {how}"))
+        reason = "no process could be started for it; `python -m tileviz doctor` and engine.log say why"
+        if was_born:
+            reason = f"the process died in phase '{phase}': {how}"
+        self._save(replace(self.trial, status="crashed", reason=reason))
         self._end("done")
 
     def _baseline_lost(self, status: str, reason: str) -> None:

@@ -14,6 +14,7 @@ FILE_NAME = "store.db"
 MIGRATIONS = ((Path(__file__).parent / "schema.sql").read_text(),)
 """Step n brings `PRAGMA user_version` from n - 1 to n."""
 
+HEADER = b"SQLite format 3\x00"
 _DAMAGED = ("file is not a database", "malformed", "file is encrypted")
 
 
@@ -55,12 +56,26 @@ class Database:
 
     def _open_or_set_aside(self) -> None:
         try:
+            self._check_header()
             self._migrate()
         except StoreError as error:
             if not _is_damage(error.__cause__):
                 raise
             self._set_aside()
             self._migrate()
+
+    def _check_header(self) -> None:
+        """Stops before SQLite would replay a left-over WAL into a file that is no database: it is kept byte for byte."""
+        try:
+            with open(self.path, "rb") as file:
+                start = file.read(len(HEADER))
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise self._explained(error) from error
+        if start and start != HEADER:
+            damage = sqlite3.DatabaseError("file is not a database")
+            raise self._explained(damage) from damage
 
     def _migrate(self) -> None:
         with self.connect() as connection:
@@ -85,6 +100,7 @@ class Database:
         with open(self.home / "store.lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             try:
+                self._check_header()
                 self._migrate()
                 return  # another process was faster
             except StoreError as error:

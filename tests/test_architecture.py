@@ -1,0 +1,171 @@
+"""Who imports whom: the table of the design, held by reading every module's imports."""
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+ISLANDS = ("kernels", "compiler", "lens", "bench", "store")
+SHARED = ("errors", "records")
+MAY_IMPORT = {
+    **{name: (name, *SHARED) for name in ISLANDS},
+    "errors": (),
+    "records": (),
+    "data": SHARED,
+    "engine": ("engine", *ISLANDS, *SHARED),
+    "formats": (),
+    "ui": ("ui", "engine", *ISLANDS, *SHARED, "formats"),
+    "cli": ("cli", "engine", *ISLANDS, *SHARED, "formats"),
+    "__main__": ("cli",),
+    "__init__": (),
+}
+ONLY_IN = {
+    "streamlit": ("ui", "pages", "app"),
+    "plotly": ("ui", "pages", "app"),
+    "sqlite3": ("store",),
+    "tilelang": ("kernels", "compiler"),
+    "tvm": ("compiler",),
+    "torch": ("kernels", "compiler", "bench", "engine"),
+}
+
+
+def modules() -> list[Path]:
+    return [*sorted((ROOT / "tileviz").rglob("*.py")), *sorted((ROOT / "pages").glob("*.py")), *ROOT.glob("app.py")]
+
+
+def place(path: Path) -> str:
+    """The part of the project a module belongs to: an island, `engine`, `ui`, `cli`, `pages`, `app`, `errors`, ..."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return parts[1] if parts[0] == "tileviz" else parts[0]
+
+
+def imports(path: Path, at_import_only: bool = False) -> set[str]:
+    """Full names of what a module imports, wherever in it; relative imports are spelled out."""
+    tree = ast.parse(path.read_text(), str(path))
+    package = path.relative_to(ROOT).parent.parts
+    found = set()
+    for node in _at_import(tree) if at_import_only else ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        if isinstance(node, ast.ImportFrom):
+            base = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
+            module = ".".join(part for part in (base, node.module) if part)
+            found |= {module} | {f"{module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def _at_import(node):
+    """The nodes that run when the module is imported: everything outside function bodies."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            yield from _at_import(child)
+
+
+def heads(names: set[str]) -> set[str]:
+    return {name.split(".")[0] for name in names}
+
+
+def parts_used(names: set[str]) -> set[str]:
+    """Parts of tileviz that a module imports from."""
+    return {name.split(".")[1] for name in names if name.startswith("tileviz.")}
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_module_imports_only_what_its_part_may(path):
+    where = place(path)
+    if where in MAY_IMPORT:
+        assert parts_used(imports(path)) - {"__version__"} <= set(MAY_IMPORT[where])
+    else:
+        assert where in ("pages", "app"), f"{path} lies in no part that the table knows"
+        assert "cli" not in parts_used(imports(path))
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_library_is_imported_only_where_it_belongs(path):
+    used = heads(imports(path))
+    for library, places in ONLY_IN.items():
+        assert library not in used or place(path) in places, f"{path.relative_to(ROOT)} imports {library}"
+
+
+def test_pages_and_app_import_only_package_level_names_beside_ui():
+    for path in modules():
+        if place(path) in ("pages", "app"):
+            deep = {n for n in _from_modules(path) if n.startswith("tileviz.") and n.count(".") > 1 and not n.startswith("tileviz.ui")}
+            assert not deep, f"{path.relative_to(ROOT)} reaches into {sorted(deep)}"
+
+
+def _from_modules(path: Path) -> set[str]:
+    return {n.module for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.ImportFrom) and n.module and not n.level}
+
+
+def test_a_kernel_file_imports_nothing_heavy_when_it_is_read():
+    for path in sorted((ROOT / "tileviz" / "kernels").glob("*.py")):
+        heavy = heads(imports(path, at_import_only=True)) & {"torch", "tilelang", "numpy", "pandas", "streamlit"}
+        assert not heavy, f"{path.name} imports {sorted(heavy)} at import"
+
+
+def test_every_kernel_loads_with_torch_and_tilelang_blocked():
+    code = """
+import sys
+sys.modules["torch"] = sys.modules["tilelang"] = None
+from tileviz import kernels
+assert len(kernels.names()) >= 2
+for name in kernels.names():
+    kernel = kernels.kernel(name)
+    kernel.problem({}, "cpu"), kernel.config({}), kernel.source_hash
+"""
+    python(code)
+
+
+def test_the_web_process_loads_neither_torch_nor_tilelang():
+    """Imports everything that a page can reach by an import at module level."""
+    names = [_dotted(path) for path in modules() if place(path) == "ui"]
+    pages = [p for path in modules() if place(path) in ("pages", "app") for p in sorted(imports(path)) if p.startswith("tileviz")]
+    parts = [f"tileviz.{part}" for part in (*ISLANDS, "engine")]
+    code = f"""
+import importlib, sys
+for name in {names + pages + parts!r}:
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        assert name.startswith(error.name.rsplit(".", 1)[0]), (name, error)  # a name inside a module, not a module
+for name in importlib.import_module("tileviz.kernels").names():
+    importlib.import_module("tileviz.kernels").kernel(name)
+heavy = [name for name in ("torch", "tilelang", "tvm", "optuna") if name in sys.modules]
+assert not heavy, heavy
+"""
+    python(code)
+
+
+def test_the_command_line_loads_neither_torch_nor_tilelang_nor_streamlit():
+    code = """
+import sys
+import tileviz.cli.main
+heavy = [name for name in ("torch", "tilelang", "streamlit", "pandas") if name in sys.modules]
+assert not heavy, heavy
+"""
+    python(code)
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_module_opens_with_what_it_is_for(path):
+    tree = ast.parse(path.read_text())
+    assert not tree.body or ast.get_docstring(tree), f"{path.relative_to(ROOT)} has no docstring"
+
+
+def _dotted(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def python(code: str) -> None:
+    """Runs code in a fresh interpreter, from the project's folder; fails with its stderr."""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr

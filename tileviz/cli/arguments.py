@@ -1,0 +1,121 @@
+"""The words of the command line, as an argparse parser."""
+
+import argparse
+import json
+import sys
+from typing import NoReturn
+
+from tileviz import __version__
+from tileviz.engine.requests import INPUTS, L2_MODES
+
+EMITS = ("source", "cuda", "ptx", "sass")
+"""Texts of an artifact that a command prints; `cuda` is another word for `source`."""
+
+EXAMPLES = """examples:
+  python -m tileviz doctor
+  python -m tileviz run gemm -p M=512 -p N=512 -p K=512 -p dtype=float32 -k block_M=64
+  python -m tileviz compile gemm --target sm_90a --emit ptx
+  python -m tileviz run softmax --json > result.json
+
+exit status: 0 it worked; 1 it did not (a wrong result counts); 2 the request makes no sense; 130 stopped by Ctrl-C
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """Bad usage exits 2 with one sentence, and with a JSON document where one was asked for."""
+
+    def error(self, message: str) -> NoReturn:
+        if "--json" in sys.argv:
+            print(json.dumps({"error": message}))
+        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
+def parser() -> Parser:
+    top = Parser(
+        prog="python -m tileviz",
+        description="Compile, run, check and time GPU kernels written in TileLang.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    top.add_argument("--version", action="version", version=f"tileviz {__version__}")
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
+    _doctor(commands)
+    _kernels(commands)
+    _compile(commands)
+    _run(commands)
+    _show(commands)
+    return top
+
+
+def _doctor(commands) -> None:
+    _command(commands, "doctor", "what this machine has, what is missing, and the line that gets it")
+
+
+def _kernels(commands) -> None:
+    command = _command(commands, "kernels", "the kernels with their problem fields and knobs")
+    command.add_argument("kernel", nargs="?", metavar="KERNEL", help="this one alone")
+
+
+def _compile(commands) -> None:
+    command = _command(commands, "compile", "generate and compile the code of one config, for any target")
+    _add_request(command)
+    command.add_argument("--emit", choices=EMITS, help="print this text; `--emit source` only lowers")
+
+
+def _run(commands) -> None:
+    command = _command(commands, "run", "compile, run, check and time one config on a device of this machine")
+    _add_request(command)
+    command.add_argument("--no-baselines", action="store_true", help="leave out PyTorch and the other baselines")
+    command.add_argument("--l2", choices=L2_MODES, default="cold", help="state of the L2 cache before each sample on a GPU (default: cold)")
+    command.add_argument("--inputs", choices=INPUTS, default="normal", help="what the inputs hold (default: normal)")
+    command.add_argument("--seed", type=int, default=0, help="of the random inputs (default: 0)")
+    command.add_argument("--save", metavar="FILE.npz", help="keep the inputs (in0, in1, ...) and the output (out)")
+
+
+def _show(commands) -> None:
+    command = _command(commands, "show", "a stored trial")
+    command.add_argument("trial", metavar="TRIAL", help="its id, as `run` and `compile` print it")
+    command.add_argument("--emit", choices=EMITS, help="print this text of its artifact")
+
+
+def _command(commands, name: str, summary: str) -> argparse.ArgumentParser:
+    command = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.", allow_abbrev=False)
+    command.add_argument("--json", action="store_true", help="print one JSON document")
+    return command
+
+
+def _add_request(command) -> None:
+    command.add_argument("kernel", metavar="KERNEL", help="its name; `python -m tileviz kernels` lists them")
+    command.add_argument(
+        "-p", dest="problem", action="append", default=[], type=_assignment, metavar="NAME=VALUE", help="a size, dtype or flag; repeat"
+    )
+    command.add_argument(
+        "-k",
+        dest="config",
+        action="append",
+        default=[],
+        type=_assignment,
+        metavar="NAME=VALUE",
+        help="a knob, or a TileLang pass config; repeat",
+    )
+    command.add_argument("--target", metavar="NAME", help="what code is generated for: sm_75 ... sm_120a, or cpu (default: the device's)")
+    command.add_argument("--device", metavar="ID", help="cpu, cuda:0, ... (default: the first GPU, else the CPU)")
+    command.add_argument("--timeout", type=_seconds, metavar="SECONDS", help="most seconds a step may take before it is stopped")
+
+
+def _assignment(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise argparse.ArgumentTypeError(f"'{text}' is not NAME=VALUE")
+    return name.strip(), value.strip()
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not 0 < value <= 86400:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number of seconds above 0 and up to 86,400")
+    return value

@@ -1,0 +1,66 @@
+"""`python -m tileviz doctor`: what this machine has, what is missing, and the line that gets it."""
+
+import json
+from dataclasses import asdict
+
+from tileviz import formats
+from tileviz.compiler import toolchain
+from tileviz.engine.requests import local_devices
+from tileviz.records import Device, to_json
+from tileviz.store import Store
+from tileviz.store.home import network_warning
+
+BLOCKS = ("tilelang", "torch", "C++ compiler", "NVIDIA driver")
+"""What no kernel runs without on the device that is taken by default; the rest costs a text or some speed."""
+
+
+def doctor(asked) -> int:
+    """The exit status is 0 when kernels can be run here."""
+    report = examine()
+    if asked.json:
+        print(json.dumps(report, indent=2))
+    else:
+        print(report_text(report))
+    return 0 if report["ok"] else 1
+
+
+def examine() -> dict:
+    """The report as JSON values."""
+    store = Store()
+    missing = [asdict(problem) for problem in toolchain.problems()]
+    warning = network_warning(store.home)
+    return {
+        "ok": not any(problem["name"] in BLOCKS for problem in missing),
+        "devices": [to_json(device) for device in _devices(store)],
+        "versions": toolchain.versions(),
+        "missing": missing,
+        "home": str(store.home),
+        "home_bytes": store.size_bytes(),
+        "warnings": ([warning] if warning else []) + store.notices(),
+    }
+
+
+def report_text(report: dict) -> str:
+    lines = ["devices"]
+    lines += [f"  {device['id']:<8} {device['name']}, {device['target']}{_facts(device)}" for device in report["devices"]]
+    lines += ["versions"] + [f"  {name:<12} {version or '-'}" for name, version in report["versions"].items()]
+    lines += [f"home {report['home']} ({formats.size_bytes(sum(report['home_bytes'].values()))})"]
+    lines += [f"warning: {warning}" for warning in report["warnings"]]
+    lines += ["missing" if report["missing"] else "nothing is missing"]
+    lines += [f"  {problem['name']}, needed for {problem['needed_for']}: {problem['line']}" for problem in report["missing"]]
+    lines += ["kernels can be run here" if report["ok"] else "kernels cannot be run here until this is mended"]
+    return "\n".join(lines)
+
+
+def _devices(store: Store) -> list[Device]:
+    """The devices of this machine, with what the engine has learned of each."""
+    learned = {(device.id, device.name): device for device in store.devices()}
+    return [learned.get((device.id, device.name), device) for device in local_devices()]
+
+
+def _facts(device: dict) -> str:
+    facts = device["facts"]
+    words = [f"{facts[name]} {unit}" for name, unit in (("cores", "cores"), ("sm_count", "SMs")) if facts.get(name)]
+    sizes = (("memory_bytes", "memory"), ("l2_bytes", "L2"))
+    words += [f"{formats.size_bytes(facts[name])} {label}" for name, label in sizes if facts.get(name)]
+    return "".join(f", {word}" for word in words)

@@ -1,0 +1,73 @@
+"""`python -m tileviz kernels`: what can be asked for."""
+
+import json
+
+from tileviz import kernels as registry
+from tileviz.kernels.base import Choice, Flag, Kernel, Real, Size
+
+
+def kernels(asked) -> int:
+    """Lists the kernels, or describes one. Raises UnknownName."""
+    chosen = [registry.kernel(name) for name in ([asked.kernel] if asked.kernel else registry.names())]
+    if asked.json:
+        print(json.dumps({"kernels": [kernel_document(kernel) for kernel in chosen]}, indent=2))
+    else:
+        print("\n\n".join(kernel_text(kernel) for kernel in chosen))
+    return 0
+
+
+def kernel_document(kernel: Kernel) -> dict:
+    """Everything a form needs, as JSON values."""
+    return {
+        "name": kernel.name,
+        "title": kernel.title,
+        "summary": kernel.summary,
+        "problem": [field_document(field) for field in kernel.fields],
+        "knobs": [knob_document(knob) for knob in kernel.knobs],
+        "presets": [{"name": p.name, "problem": p.problem, "config": p.config, "device": p.kind} for p in kernel.presets],
+        "baselines": [{"name": b.name, "title": b.title, "device": b.kind} for b in kernel.baselines],
+    }
+
+
+def field_document(field) -> dict:
+    kinds = {Size: "size", Choice: "choice", Flag: "flag", Real: "number"}
+    described = {"name": field.name, "kind": kinds[type(field)], "default": field.default, "help": field.help}
+    if isinstance(field, Size):
+        described.update(minimum=field.minimum, maximum=field.maximum)
+    if isinstance(field, Choice):
+        described["choices"] = list(field.choices)
+    return described
+
+
+def knob_document(knob) -> dict:
+    described = {"name": knob.name, "choices": list(knob.choices), "default": knob.default, "help": knob.help}
+    if not knob.is_flag and not knob.is_word:
+        described.update(minimum=knob.minimum, maximum=knob.maximum)
+    return described
+
+
+def kernel_text(kernel: Kernel) -> str:
+    lines = [f"{kernel.name}: {kernel.summary}", "  problem (-p NAME=VALUE)"]
+    lines += [_line(f.name, _takes(f), f.default, f.help) for f in kernel.fields]
+    lines += ["  knobs (-k NAME=VALUE)"]
+    lines += [_line(k.name, " | ".join(map(_word, k.choices)), k.default, k.help) for k in kernel.knobs]
+    return "\n".join(lines)
+
+
+def _takes(field) -> str:
+    if isinstance(field, Choice):
+        return " | ".join(map(_word, field.choices))
+    if isinstance(field, Flag):
+        return "true | false"
+    if isinstance(field, Size):
+        return f"whole number from {field.minimum:,}" + (f" to {field.maximum:,}" if field.maximum < 2**31 - 1 else "")
+    return "number"
+
+
+def _line(name: str, takes: str, default, help: str) -> str:
+    start = "" if default is None else f", default {_word(default)}"
+    return f"    {name:<15} {takes}{start}{'; ' + help if help else ''}"
+
+
+def _word(value) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,77 @@
+"""Runs a command and turns what went wrong into one sentence and an exit status."""
+
+import json
+import os
+import signal
+import sys
+import time
+import traceback
+
+from tileviz.cli import arguments, doctor, kernels, trials
+from tileviz.errors import BadRequest, TilevizError
+from tileviz.store import tileviz_home
+
+COMMANDS = {"doctor": doctor.doctor, "kernels": kernels.kernels, "compile": trials.compile, "run": trials.run, "show": trials.show}
+
+FAILED, BAD_USAGE, INTERRUPTED, TERMINATED = 1, 2, 130, 143
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM: stops a command as Ctrl-C does."""
+
+
+def main(words: list[str] | None = None) -> int:
+    """The exit status of a command line: 0 when the thing asked for worked."""
+    asked = arguments.parser().parse_args(words)
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        status = COMMANDS[asked.command](asked)
+        sys.stdout.flush()
+        return status
+    except TilevizError as error:
+        return _refuse(error, asked.json)
+    except Terminated:
+        print("stopped", file=sys.stderr)
+        return TERMINATED
+    except KeyboardInterrupt:
+        print("stopped by Ctrl-C", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader left; nothing more to flush
+        return FAILED
+    except Exception as error:
+        return _unexpected(error, asked.json)
+
+
+def _terminate(_number, _frame) -> None:
+    raise Terminated
+
+
+def _refuse(error: TilevizError, as_json: bool) -> int:
+    if as_json:
+        print(json.dumps({"error": error.message, **({"detail": error.detail} if error.detail else {})}))
+    if error.detail:
+        print(error.detail.rstrip(), file=sys.stderr)
+    print(f"tileviz: {error.message}", file=sys.stderr)
+    return BAD_USAGE if isinstance(error, BadRequest) else FAILED
+
+
+def _unexpected(error: Exception, as_json: bool) -> int:
+    sentence = f"something went wrong that tileviz did not expect ({type(error).__name__}: {error}); {_keep(error)}"
+    if as_json:
+        print(json.dumps({"error": sentence}))
+    print(f"tileviz: {sentence}", file=sys.stderr)
+    if os.environ.get("TILEVIZ_DEBUG") == "1":
+        traceback.print_exception(error)
+    return FAILED
+
+
+def _keep(error: Exception) -> str:
+    """Appends the traceback to command.log and says where that is; a log that cannot be written is said, too."""
+    try:
+        log = tileviz_home() / "command.log"
+        with log.open("a") as file:
+            file.write(f"\n{time.strftime('%Y-%m-%d %H:%M:%S')} {' '.join(sys.argv)}\n{''.join(traceback.format_exception(error))}")
+    except (OSError, TilevizError) as trouble:
+        return f"set TILEVIZ_DEBUG=1 to see where (no log: {trouble})"
+    return f"the details are in {log}"

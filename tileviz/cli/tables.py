@@ -1,0 +1,115 @@
+"""A trial as a person reads it in a terminal. Records in, text out."""
+
+from tileviz import formats
+from tileviz.records import BaselineResult, Timing, Trial, Verdict
+
+STATUS_WORDS = {"ok": "ok", "wrong_result": "WRONG RESULT"}
+
+
+def trial_text(trial: Trial, name: str = "") -> str:
+    """A labelled line for each thing that the trial has."""
+    rows = [
+        ("problem", formats.assignments(trial.problem)),
+        ("config", formats.assignments(trial.config)),
+        ("target", f"{trial.target}, on {name or trial.device}" if trial.device else f"{trial.target}, compiled only"),
+        ("status", STATUS_WORDS.get(trial.status, trial.status) + (f": {trial.reason}" if trial.reason else "")),
+        ("verdict", verdict_text(trial.verdict)),
+        ("time", timing_text(trial.timing)),
+        ("rate", rate_text(trial)),
+        ("resources", resources_text(trial)),
+        *((f"in {text}", counts_text(found)) for text, found in trial.instructions.items()),
+        ("seconds", ", ".join(f"{phase} {seconds:.2f}" for phase, seconds in trial.seconds.items())),
+        ("artifact", trial.artifact),
+        ("trial", trial.trial),
+    ]
+    lines = [f"{trial.kernel}"] + [f"  {label:<10} {value}" for label, value in rows if value]
+    return "\n".join(lines + baseline_lines(trial))
+
+
+def verdict_text(verdict: Verdict | None) -> str:
+    if verdict is None:
+        return ""
+    errors = f"relative error {formats.significant(verdict.rel_error)}, max abs error {formats.significant(verdict.max_abs_error)}"
+    if verdict.ok:
+        return f"right: {errors}; against {verdict.reference}"
+    where = f", worst at {list(verdict.worst_index)}" if verdict.worst_index else ""
+    return f"WRONG: {formats.small_percent(verdict.wrong_fraction)} of the elements{where}; {errors}"
+
+
+def timing_text(timing: Timing | None) -> str:
+    if timing is None:
+        return ""
+    median, p10, p90 = map(formats.duration_us, (timing.median_us, timing.p10_us, timing.p90_us))
+    spread = f"median {median}, p10 {p10}, p90 {p90}"
+    cache = "" if timing.l2 == "n/a" else f", {timing.l2} L2"
+    clock = f", SM {timing.sm_clock_mhz:.0f} MHz" if timing.sm_clock_mhz else ""
+    marks = [
+        timing.implausible,
+        "launch-bound: within twice an empty kernel" if timing.launch_bound else "",
+        "throttled" if timing.throttled else "",
+    ]
+    return f"{spread} of {timing.n} ({timing.timer}{cache}{clock})" + "".join(f"; {mark}" for mark in marks if mark)
+
+
+def rate_text(trial: Trial) -> str:
+    rates = []
+    if trial.tflops:
+        rates.append(_in_thousands(trial.tflops * 1000, "GFLOPS", "TFLOPS"))
+    if trial.gbps:
+        rates.append(_in_thousands(trial.gbps, "GB/s", "TB/s"))
+    if trial.roofline and trial.roofline.fraction is not None:
+        rates.append(f"{formats.percent(trial.roofline.fraction)} of the {trial.roofline.bound} ceiling ({trial.roofline.ceiling})")
+    return ", ".join(rates)
+
+
+def _in_thousands(value: float, unit: str, larger: str) -> str:
+    return f"{formats.significant(value / 1000)} {larger}" if value >= 1000 else f"{formats.significant(value)} {unit}"
+
+
+def resources_text(trial: Trial) -> str:
+    found = trial.resources
+    words = []
+    if found.registers is not None:
+        words.append(f"{found.registers} registers a thread")
+    if found.spill_bytes is not None:
+        words.append(f"{formats.size_bytes(found.spill_bytes)} spilled")
+    if found.shared_bytes.total:
+        words.append(f"shared memory {formats.size_bytes(found.shared_bytes.total)}")
+    if found.threads_launched is not None:
+        words.append(f"{found.threads_launched} threads a block")
+    if found.occupancy is not None:
+        words.append(
+            f"occupancy {formats.percent(found.occupancy, 0)}"
+            + (f" (limited by {found.occupancy_limiter})" if found.occupancy_limiter else "")
+        )
+    if found.stack_bytes:
+        words.append(f"{formats.size_bytes(found.stack_bytes)} of tiles on the stack")
+    return ", ".join(words)
+
+
+def counts_text(counts: dict[str, int]) -> str:
+    """Static counts of the classes that occur."""
+    return ", ".join(f"{name} {count}" for name, count in counts.items() if count)
+
+
+def baseline_lines(trial: Trial) -> list[str]:
+    if not trial.baselines:
+        return []
+    width = max(len(b.title) for b in trial.baselines)
+    return ["  baselines"] + [f"    {baseline.title:<{width}}  {baseline_text(baseline)}" for baseline in trial.baselines]
+
+
+def baseline_text(baseline: BaselineResult) -> str:
+    if baseline.timing is None:
+        return f"{baseline.status}: {baseline.reason}" if baseline.reason else baseline.status
+    words = [formats.duration_us(baseline.timing.median_us)]
+    if baseline.speedup is not None:
+        words.append(
+            f"ours is {formats.significant(baseline.speedup)} times as fast"
+            + (f" ({baseline.comparison.verdict})" if baseline.comparison else "")
+        )
+    if baseline.verdict is not None and not baseline.verdict.ok:
+        words.append(f"its own result is outside the tolerance ({formats.significant(baseline.verdict.rel_error)})")
+    if baseline.compile_s:
+        words.append(f"compiled in {formats.seconds(baseline.compile_s)}")
+    return ", ".join(words)

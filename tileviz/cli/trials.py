@@ -1,0 +1,170 @@
+"""`compile`, `run` and `show`: submit, watch, print one trial."""
+
+import json
+import sys
+
+from tileviz.cli import tables
+from tileviz.compiler import targets
+from tileviz.engine import client
+from tileviz.engine.requests import Request, local_devices, resolve
+from tileviz.errors import BadRequest, Limitation, TilevizError
+from tileviz.records import Artifact, JobView, Trial, to_json
+from tileviz.store import Store
+
+CANCEL_WAIT_S = 15.0
+"""Seconds to wait after Ctrl-C until the engine has killed what was running."""
+
+
+def compile(asked) -> int:
+    """Generates and compiles; with `--emit` prints one text. `--emit source` without `--json` only lowers."""
+    text = field_of(asked.emit)
+    source_only = text == "source" and not asked.json
+    request = resolve(
+        asked.kernel,
+        *_chosen(asked),
+        kind="compile",
+        target=asked.target,
+        device=asked.device,
+        until="source" if source_only else "all",
+        **_limits(asked),
+    )
+    store = Store()
+    job, trial = _do(store, request, asked)
+    return _print(store, trial, asked, artifact=job.artifact or trial.artifact)
+
+
+def run(asked) -> int:
+    """Compiles where needed, checks and times, always anew."""
+    request = resolve(
+        asked.kernel,
+        *_chosen(asked),
+        kind="run",
+        target=asked.target,
+        device=asked.device,
+        inputs=asked.inputs,
+        seed=asked.seed,
+        l2=asked.l2,
+        baselines=not asked.no_baselines,
+        save=asked.save,
+        **_limits(asked),
+    )
+    store = Store()
+    _job, trial = _do(store, request, asked)
+    return _print(store, trial, asked)
+
+
+def show(asked) -> int:
+    """A stored trial. Raises BadRequest when there is none of this id."""
+    store = Store()
+    trial = store.trial(asked.trial)
+    if trial is None:
+        recent = ", ".join(t.trial for t in store.trials(limit=5)) or "none yet"
+        raise BadRequest(f"no trial '{asked.trial}' under {store.home}; the newest: {recent}")
+    _print(store, trial, asked, artifact=trial.artifact)
+    return 0
+
+
+def field_of(emit: str | None) -> str | None:
+    """The field of an artifact that a word of `--emit` means."""
+    return "source" if emit == "cuda" else emit
+
+
+def document(trial: Trial, text: str | None = None, content: str | None = None) -> dict:
+    """The JSON document of a trial, with the text that was asked for."""
+    return {**to_json(trial), **({"text": {text: content}} if text else {})}
+
+
+def emitted(artifact: Artifact | None, text: str) -> str:
+    """One text of an artifact. Raises Limitation, with the reason, when it has none."""
+    if artifact is None:
+        raise Limitation("the compiled code of this trial is no longer stored; compile it again")
+    content = getattr(artifact, text)
+    if content is None:
+        reason = artifact.missing.get(text) or f"the target {artifact.target} has no {text.upper()}"
+        raise Limitation(f"no {text} for this trial: {reason}")
+    return content
+
+
+def _chosen(asked) -> tuple[dict[str, str], dict[str, str]]:
+    if asked.target and targets.target(asked.target).note:
+        say(targets.target(asked.target).note)
+    return dict(asked.problem), dict(asked.config)
+
+
+def _limits(asked) -> dict[str, float]:
+    return {"timeout_s": asked.timeout} if asked.timeout else {}
+
+
+def _do(store: Store, request: Request, asked) -> tuple[JobView, Trial]:
+    """Submits, says each phase on stderr, and gives the ended job with its trial. Ctrl-C cancels the job."""
+    job = client.submit(store, request)
+    try:
+        ended = client.wait(store, job, on_phase=_say_phase)
+    except KeyboardInterrupt:
+        _stop(store, job, request, asked)
+        raise
+    trial = store.trial(ended.trial) if ended.trial else None
+    if trial is None:
+        raise TilevizError(
+            f"the job ended as {ended.state} without a result: {ended.reason or 'no reason was given'}; see {store.home / 'engine.log'}"
+        )
+    return ended, trial
+
+
+def _say_phase(job: JobView) -> None:
+    if job.state == "queued":
+        say(f"queued, {job.queue_position} before it" if job.queue_position else "queued")
+    elif job.state == "running" and job.phase:
+        say(f"{job.phase} ...")
+
+
+def _stop(store: Store, job: str, request: Request, asked) -> None:
+    client.cancel(store, job)
+    try:
+        ended = client.wait(store, job, timeout=CANCEL_WAIT_S)
+    except TimeoutError as error:
+        say(f"the job was told to stop, but has not ended yet: {error}")
+        ended = store.job(job)
+    if not asked.json:
+        return
+    trial = store.trial(ended.trial) if ended and ended.trial else None
+    left = {
+        "kernel": request.kernel,
+        "problem": request.problem,
+        "config": request.config,
+        "target": request.target,
+        "device": request.device,
+    }
+    print(json.dumps(document(trial) if trial else {"trial": None, **left, "status": "cancelled", "reason": "stopped before it ended"}))
+
+
+def _print(store: Store, trial: Trial, asked, artifact: str | None = None) -> int:
+    """Prints a trial or one of its texts; the exit status is 0 when it is ok."""
+    text = field_of(getattr(asked, "emit", None))
+    content = None
+    if text and (trial.status == "ok" or artifact):
+        content = emitted(store.artifact(artifact) if artifact else None, text)
+    if asked.json:
+        print(json.dumps(document(trial, text, content)))
+    elif content is not None:
+        sys.stdout.write(content if content.endswith("\n") else content + "\n")
+    else:
+        print(tables.trial_text(trial, _device_name(trial)))
+    if trial.detail and trial.status not in ("ok", "pruned"):
+        say(trial.detail.rstrip())
+    if trial.status == "crashed":
+        say(f"the engine's log is {store.home / 'engine.log'}")
+    if trial.status != "ok" and (asked.json or text):
+        say(f"{trial.status}: {trial.reason}")
+    return 0 if trial.status == "ok" else 1
+
+
+def _device_name(trial: Trial) -> str:
+    if trial.device is None:
+        return ""
+    return next((f"{device.id}, {device.name}" for device in local_devices() if device.id == trial.device), trial.device)
+
+
+def say(words: str) -> None:
+    """A line of the log."""
+    print(words, file=sys.stderr, flush=True)

@@ -1,0 +1,93 @@
+"""Numbers and times as a person reads them: three significant digits and a unit."""
+
+import math
+import time
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """`1234.5` -> `1,230`; `0.012345` -> `0.0123`; a dash where there is no number."""
+    if value is None or not math.isfinite(value):
+        return "-"
+    if value == 0:
+        return "0"
+    exponent = math.floor(math.log10(abs(value)))
+    rounded = round(value, digits - 1 - exponent)
+    if rounded and math.floor(math.log10(abs(rounded))) > exponent:
+        exponent += 1
+    if abs(rounded) < 1e-4:
+        return f"{value:.{digits - 1}e}"
+    return f"{rounded:,.{max(digits - 1 - exponent, 0)}f}"
+
+
+def duration_us(value: float | None) -> str:
+    """Microseconds with the unit that keeps the number short: `81.4 us`, `3.21 ms`, `1.20 s`."""
+    if value is None or not math.isfinite(value):
+        return "-"
+    for scale, unit in ((1e6, "s"), (1e3, "ms")):
+        if abs(value) >= scale:
+            return f"{significant(value / scale)} {unit}"
+    return f"{significant(value)} \u00b5s"
+
+
+def scale_us(largest: float) -> tuple[float, str]:
+    """(divisor, unit) for an axis of microseconds whose largest value is `largest`."""
+    for scale, unit in ((1e6, "s"), (1e3, "ms")):
+        if largest >= scale:
+            return scale, unit
+    return 1.0, "\u00b5s"
+
+
+def size_bytes(value: float | None) -> str:
+    """`98,304 B` stays in bytes below a MiB; larger values in MiB or GiB."""
+    if value is None:
+        return "-"
+    if value < 1 << 20:
+        return f"{value:,.0f} B"
+    if value < 1 << 30:
+        return f"{significant(value / (1 << 20))} MiB"
+    return f"{significant(value / (1 << 30))} GiB"
+
+
+def percent(share: float | None, digits: int = 1) -> str:
+    if share is None or not math.isfinite(share):
+        return "-"
+    return f"{share * 100:.{digits}f} %"
+
+
+def small_percent(share: float) -> str:
+    """A share that must never round to zero: `0.024 %`, `0.000012 %`."""
+    return "0 %" if share == 0 else f"{significant(share * 100, 2)} %"
+
+
+def seconds(value: float) -> str:
+    if value < 10:
+        return f"{value:.1f} s"
+    if value < 100:
+        return f"{value:.0f} s"
+    return f"{int(value // 60)} min {int(value % 60):02d} s"
+
+
+def age(created: float, now: float | None = None) -> str:
+    """`just now`, `3 minutes ago`, `2 days ago`."""
+    passed = max(0.0, (time.time() if now is None else now) - created)
+    if passed < 10:
+        return "just now"
+    for limit, scale, word in ((60, 1, "second"), (3600, 60, "minute"), (86400, 3600, "hour"), (math.inf, 86400, "day")):
+        if passed < limit:
+            n = int(passed // scale)
+            return f"{n} {word}{'s' if n != 1 else ''} ago"
+    return ""
+
+
+def assignments(values: dict) -> str:
+    """`block_M=64 num_stages=3`, flags as true and false, None left out: the command line's own spelling."""
+    return " ".join(f"{name}={word(value)}" for name, value in values.items() if value is not None)
+
+
+def word(value) -> str:
+    """One value as it is typed and stands in the address."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if value is None:
+        return ""
+    return str(value)
