@@ -66,8 +66,18 @@ def close_store() -> None:
 def clear_dead(root: Path) -> None:
     """Clears what processes that are gone left under `root`."""
     for old in root.glob("*"):
-        if old.name.isdigit() and not Path(f"/proc/{old.name}").exists():
+        if old.name.isdigit() and not _is_alive(old.name):
             shutil.rmtree(old, ignore_errors=True)
+
+
+def _is_alive(process_id: str) -> bool:
+    """Whether a process runs; one that ended and was not waited for does not."""
+    try:
+        # 4711 (python) S 1 4711 ...
+        state = Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state not in "ZX"
 
 
 def ready(arch: str, flags: tuple[str, ...] = ()) -> Path | None:

@@ -33,9 +33,9 @@ def occupancy(limits: Limits, *, threads: int, registers: int, shared_bytes: int
     warps_by_registers = limits.registers_per_sm // PARTITIONS // warp_registers * PARTITIONS
     shared = -(-(shared_bytes + limits.shared_reserved_bytes) // SHARED_UNIT_BYTES) * SHARED_UNIT_BYTES
     fits = {
+        "threads": limits.threads_per_sm // (warps * WARP),
         "registers": warps_by_registers // warps,
         "shared memory": limits.shared_per_sm_bytes // shared if shared else limits.blocks_per_sm,
-        "threads": limits.threads_per_sm // (warps * WARP),
         "blocks": limits.blocks_per_sm,
     }
     if shared_bytes > limits.shared_per_block_bytes:

@@ -157,7 +157,7 @@ def parse_version(text: str) -> str | None:
 _VERSIONS = (
     re.compile(r"\bV(\d+\.\d+\.\d+)\b"),  # Cuda compilation tools, release 13.5, V13.5.37
     re.compile(r"release (\d+\.\d+)"),
-    re.compile(r"\A[^\n]*?(\d+\.\d+\.\d+)\s*$", re.M),  # g++ (Debian 12.2.0-14) 12.2.0
+    re.compile(r"\A[^\n]*\) (\d+\.\d+\.\d+)"),  # g++ (Debian 12.2.0-14) 12.2.0
     re.compile(r"version (\d+\.\d+(?:\.\d+)?)"),  # clang version 17.0.6
 )
 

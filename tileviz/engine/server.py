@@ -11,7 +11,8 @@ import time
 from multiprocessing.connection import wait
 from pathlib import Path
 
-from tileviz.compiler import targets, toolchain
+from tileviz.compiler import runtime, targets, toolchain
+from tileviz.engine.ceilings_job import with_stored_ceilings
 from tileviz.engine.jobs import FactsJob, HeaderJob
 from tileviz.engine.lanes import Child, MeasureLane, Nursery
 from tileviz.engine.requests import local_devices
@@ -19,6 +20,7 @@ from tileviz.engine.tasks import Task
 from tileviz.errors import StoreError
 from tileviz.records import Device
 from tileviz.store import Store, Watch
+from tileviz.store.store import INDUCTOR
 
 log = logging.getLogger("tileviz.engine")
 
@@ -45,7 +47,8 @@ class Engine:
 
     def run(self) -> None:
         self.store.recover_jobs()
-        for device in self.devices:
+        stored = self.store.devices()
+        for device in (with_stored_ceilings(device, stored) for device in self.devices):
             self.store.save_device(device)
             if device.id != "cpu":
                 self._ask_facts(device)
@@ -179,6 +182,17 @@ class Engine:
         self.nursery.kill()
 
 
+def configure_children(home: Path) -> None:
+    """What PyTorch, Triton and CUDA read in the children: their caches under our home, devices counted as NVML counts them. What the user
+    set is kept."""
+    for name, value in {
+        "TORCHINDUCTOR_CACHE_DIR": str(home / INDUCTOR),
+        "TRITON_CACHE_DIR": str(home / INDUCTOR / "triton"),
+        "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
+    }.items():
+        os.environ.setdefault(name, value)
+
+
 def serve(home: Path | None = None) -> int:
     """Runs the engine of this home; returns at once when another one is alive."""
     store = Store(home)
@@ -190,10 +204,12 @@ def serve(home: Path | None = None) -> int:
         lock.write(str(os.getpid()))
         lock.flush()
         toolchain.configure_environment(store.home)
+        configure_children(store.home)
         engine = Engine(store, local_devices(), float(os.environ.get("TILEVIZ_ENGINE_IDLE") or IDLE_S))
         signal.signal(signal.SIGTERM, lambda *_: setattr(engine, "stopping", True))
         log.info("engine %s started for %s", os.getpid(), store.home)
         engine.run()
+        runtime.clear_headers(store.home)
         log.info("engine %s ends", os.getpid())
     return 0
 
