@@ -1,0 +1,61 @@
+"""Links: what is kept, what is dropped, and what they bring back."""
+
+from urllib.parse import parse_qs
+
+import pytest
+
+from tests.ui import examples
+from tileviz import kernels
+from tileviz.engine import requests
+from tileviz.ui import places, state
+
+
+@pytest.fixture(autouse=True)
+def one_cpu(monkeypatch):
+    monkeypatch.setattr(requests, "local_devices", lambda: [examples.CPU])
+    places.devices.clear()
+    yield
+    places.devices.clear()
+
+
+@pytest.mark.parametrize("name", kernels.names())
+@pytest.mark.parametrize("word", ["cpu", "sm_80", "sm_90a", "sm_120a"])
+def test_a_link_made_of_any_view_brings_back_the_same_view(name, word):
+    kernel, chosen = kernels.kernel(name), places.places()[word]
+    own = state.defaults(kernel, chosen)
+    link = state.link_to(kernel, chosen, {**own.problem, **own.config})
+    asked = {key: values[-1] for key, values in parse_qs(link.lstrip("?")).items()}
+    kept, notes = state.checked_link(asked)
+    assert kept == asked
+    assert [n for n in notes if "sm_" not in n] == []
+
+
+def test_words_take_their_one_spelling():
+    kept, notes = state.checked_link({"M": "1_024", "enable_swizzle": "yes", "target": "9.0", "num_stages": "2.0"})
+    assert kept == {"M": "1024", "enable_swizzle": "true", "target": "sm_90a", "num_stages": "2"}
+    assert len(notes) == 1 and "compiled as sm_90a" in notes[0]
+
+
+def test_an_unknown_kernel_takes_its_values_with_it():
+    kept, notes = state.checked_link({"kernel": "gem", "M": "3"})
+    assert kept == {}
+    assert notes == [f"The link's kernel 'gem' does not exist here; there are {', '.join(kernels.names())}."]
+
+
+def test_a_link_to_a_device_that_is_not_here_says_so():
+    kept, notes = state.checked_link({"target": "cuda:0"})
+    assert "target" not in kept
+    assert "cuda:0" in notes[0]
+
+
+def test_the_device_stands_for_its_target(monkeypatch):
+    monkeypatch.setattr(requests, "local_devices", lambda: [examples.H200, examples.CPU])
+    places.devices.clear()
+    assert places.place("sm_90")[0].word == "cuda:0"
+    assert list(places.places())[:2] == ["cuda:0", "cpu"]
+    assert "sm_90a" not in places.places()
+
+
+def test_own_words_of_the_page_are_left_alone():
+    words = {"trial": "abc", "job": "def"}
+    assert state.checked_link(words) == (words, [])

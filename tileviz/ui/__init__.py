@@ -1,0 +1,1 @@
+"""The pages' functions: navigation, forms, meters, results, charts and the code pane. Imports neither torch nor TileLang."""

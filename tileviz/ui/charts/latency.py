@@ -1,0 +1,71 @@
+"""Latency of our kernel and of each baseline, with the spread of the samples."""
+
+import html
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from tileviz.formats import duration_us, scale_us
+from tileviz.records import BaselineResult, Timing, Trial
+from tileviz.ui.charts import style
+
+COLUMNS = ["name", "role", "median_us", "p10_us", "p90_us", "n", "timer", "l2"]
+
+
+def fastest_baseline(trial: Trial) -> BaselineResult | None:
+    """The one a speed-up is against: right, timed, plausible, and the quickest; None when there is none."""
+    timed = [b for b in trial.baselines if b.status == "ok" and _usable(b.timing) and (b.verdict is None or b.verdict.ok)]
+    return min(timed, key=lambda b: b.timing.median_us, default=None)
+
+
+def latency_frame(trial: Trial) -> pd.DataFrame:
+    """A row for ours and for each baseline that has a time, ours first, then the fastest; times in microseconds.
+
+    One chart never mixes timers: a baseline timed otherwise than ours is left out (and listed with its reason beside the chart).
+    """
+    best = fastest_baseline(trial)
+    rows = []
+    if trial.timing is not None and trial.timing.n:
+        rows.append(_row("this config", "ours", trial.timing))
+    timed = [b for b in trial.baselines if b.timing is not None and b.timing.n and _same_timer(trial.timing, b.timing)]
+    for baseline in sorted(timed, key=lambda b: b.timing.median_us):
+        role = "best baseline" if best is not None and baseline.name == best.name else "other baseline"
+        failed = baseline.status != "ok" or (baseline.verdict is not None and not baseline.verdict.ok)
+        rows.append(_row(baseline.title, "failed" if failed else role, baseline.timing))
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def latency_figure(frame: pd.DataFrame) -> go.Figure:
+    """Horizontal bars of the median; whiskers from p10 to p90; each bar's value stands under its name."""
+    divisor, unit = scale_us(float(frame["p90_us"].max()) if len(frame) else 0.0)
+    rows = frame.iloc[::-1]
+    values = rows[["median_us", "p10_us", "p90_us"]] / divisor
+    told = [
+        [duration_us(row.p10_us), duration_us(row.median_us), duration_us(row.p90_us), row.n, row.timer, row.l2]
+        for row in rows.itertuples()
+    ]
+    whiskers = {"array": values["p90_us"] - values["median_us"], "arrayminus": values["median_us"] - values["p10_us"]}
+    bars = go.Bar(
+        x=values["median_us"],
+        y=[f"{html.escape(row.name)}<br><b>{duration_us(row.median_us)}</b>" for row in rows.itertuples(index=False)],
+        orientation="h",
+        marker={"color": [style.COLOURS[role] for role in rows["role"]]},
+        error_x={"type": "data", "symmetric": False, "color": style.ERROR_BAR, "thickness": 1.5, "width": 5, **whiskers},
+        customdata=told,
+        hovertemplate="median %{customdata[1]}, p10 %{customdata[0]}, p90 %{customdata[2]}<br>"
+        "%{customdata[3]} samples, %{customdata[4]}, L2 %{customdata[5]}<extra></extra>",
+    )
+    x = {"title": {"text": f"latency, {unit} (median; whiskers p10 to p90)"}, "rangemode": "tozero"}
+    return go.Figure(bars, style.layout(80 + 50 * max(1, len(frame)), x, {"type": "category"}))
+
+
+def _row(name: str, role: str, timing: Timing) -> list:
+    return [name, role, timing.median_us, timing.p10_us, timing.p90_us, timing.n, timing.timer, timing.l2]
+
+
+def _usable(timing: Timing | None) -> bool:
+    return timing is not None and timing.n > 0 and not timing.implausible
+
+
+def _same_timer(ours: Timing | None, theirs: Timing) -> bool:
+    return ours is None or (ours.timer == theirs.timer and ours.l2 == theirs.l2)

@@ -1,0 +1,154 @@
+"""What the code is made of: the checks, counts by class and by shape, loops, and what a block executes."""
+
+import pandas as pd
+import streamlit as st
+
+from tileviz import lens
+from tileviz.compiler import targets
+from tileviz.engine.requests import Request
+from tileviz.formats import significant
+from tileviz.kernels.base import Kernel
+from tileviz.lens.checks import Check, Code, checks
+from tileviz.lens.executed import executed_estimates, opcodes
+from tileviz.lens.loops import loops
+from tileviz.records import Artifact
+from tileviz.ui.trouble import plain
+
+MARKS = {"good": ":green[:material/check_circle:]", "bad": ":red[:material/error:]", "plain": ":gray[:material/remove:]"}
+
+STATIC = "Static counts: how often an instruction is written, not how often it is executed."
+
+
+def code_of(artifact: Artifact, request: Request, kernel: Kernel) -> Code:
+    """What the checks read."""
+    return Code(
+        artifact.target,
+        targets.target(artifact.target).capability or (0, 0),
+        artifact.source,
+        artifact.ptx,
+        artifact.sass,
+        artifact.missing,
+        artifact.tensors,
+        request.problem,
+        request.config,
+        artifact.program or kernel.source,
+        artifact.resources.spill_bytes,
+        artifact.resources.threads_launched,
+    )
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def checked(code: Code) -> tuple[Check, ...]:
+    return checks(code)
+
+
+def draw_checks(artifact: Artifact, request: Request, kernel: Kernel) -> None:
+    """One line a check, what is bad first."""
+    if artifact.source_language == "c":
+        st.caption("The CPU target's C is one serial loop nest: there are no GPU instructions to check.")
+        return
+    found = sorted(checked(code_of(artifact, request, kernel)), key=lambda check: check.tone != "bad")
+    for column, part in zip(st.columns(2, gap="medium"), (found[: (len(found) + 1) // 2], found[(len(found) + 1) // 2 :]), strict=True):
+        with column, st.container(gap=None):
+            for check in part:
+                _line(check)
+
+
+def _line(check: Check) -> None:
+    words = f"**{plain(check.title)}** {check.words}: {plain(check.reason)}"
+    st.markdown(f":small[{MARKS[check.tone]} {f':red[{words}]' if check.tone == 'bad' else words}]")
+
+
+def draw_classes(artifact: Artifact) -> None:
+    """Counts by class, a column for each text."""
+    st.markdown("**Counts by class**", help=STATIC)
+    frame = class_frame(artifact)
+    if frame.empty:
+        st.caption("None of the classes occurs in this text.")
+    else:
+        st.dataframe(frame, hide_index=True, width="stretch", key="class_counts", alt="Static counts by class and text")
+
+
+def draw_shapes(artifact: Artifact, request: Request, kernel: Kernel) -> None:
+    """Counts by opcode, the executed estimate, and loops."""
+    st.markdown("**Tensor cores, copies and matrix loads by shape**", help=STATIC)
+    frame = shape_frame(artifact)
+    if frame.empty:
+        st.caption("None in this text.")
+    else:
+        st.dataframe(frame, hide_index=True, width="stretch", key="shape_counts", alt="Static counts by opcode")
+    for words in executed_words(artifact, request, kernel):
+        st.caption(plain(words))
+    _draw_loops(artifact)
+
+
+def _draw_loops(artifact: Artifact) -> None:
+    if not artifact.sass:
+        return
+    frame = loop_frame(artifact.sass)
+    st.markdown("**Loops in the SASS**", help="Found by backward branches; loops that only wait for a barrier are left out. Counts are of one pass through the body.")
+    if frame.empty:
+        st.caption("None: every loop is unrolled, or there was none.")
+    else:
+        st.dataframe(frame, hide_index=True, width="stretch", key="loop_counts", alt="Loops of the SASS with static counts")
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _listing(text: str, language: str) -> lens.Listing:
+    return lens.listing(text, language)
+
+
+def class_frame(artifact: Artifact) -> pd.DataFrame:
+    """A row for each class that occurs in any text."""
+    names = {"source": "C" if artifact.source_language == "c" else "CUDA", "ptx": "PTX", "sass": "SASS"}
+    found = {names[text]: counts for text, counts in artifact.instructions.items()}
+    rows = []
+    for cls in lens.CLASSES:
+        values = {text: counts.get(cls.name, 0) for text, counts in found.items()}
+        if any(values.values()):
+            rows.append({"class": cls.title, **values, "what it is": cls.help})
+    return pd.DataFrame(rows, columns=["class", *found, "what it is"])
+
+
+def shape_frame(artifact: Artifact) -> pd.DataFrame:
+    """Opcodes of the classes that a tile is fed and multiplied with, from SASS, or else PTX, or else the source."""
+    language, text = next((n, t) for n, t in (("sass", artifact.sass), ("ptx", artifact.ptx), (artifact.source_language, artifact.source)) if t)
+    read = _listing(text, language)
+    rows = [
+        {"opcode": name, "written": count, "class": cls.title}
+        for cls in lens.CLASSES
+        if cls.name in ("tensor_core", "async_copy", "matrix_load_store", "register_realloc")
+        for name, count in opcodes(read, cls.name).items()
+    ]
+    return pd.DataFrame(rows, columns=["opcode", "written", "class"])
+
+
+def loop_frame(sass: str) -> pd.DataFrame:
+    """A row for each loop."""
+    rows = [
+        {
+            "lines": f"{loop.first:,} to {loop.last:,}",
+            "depth": loop.depth,
+            "instructions": loop.instructions,
+            "in the body": ", ".join(f"{count:,} {name}" for name, count in loop.opcodes.items()) or "no tensor core, no async copy",
+        }
+        for loop in loops(sass)
+    ]
+    return pd.DataFrame(rows, columns=["lines", "depth", "instructions", "in the body"])
+
+
+def executed_words(artifact: Artifact, request: Request, kernel: Kernel) -> list[str]:
+    """The estimate of executed tensor-core instructions of a block, a sentence each, with what one is worth."""
+    flops, grid, threads = kernel.cost(request.problem).flops, artifact.resources.grid, artifact.resources.threads_launched
+    if not artifact.sass or not grid or not flops:
+        return []
+    block_flops = flops / (grid[0] * grid[1] * grid[2])
+    words = []
+    for estimate in executed_estimates(artifact.sass, block_flops):
+        use = estimate.use
+        by = "a warp group" if "GMMA" in use.opcode else "a warp"
+        words.append(
+            f"{use.opcode}: written {use.static_count:,} times, {use.flops:,} FLOPs each by {by};"
+            f" a block executes about {significant(estimate.per_block, 4)} of them (estimate: {significant(block_flops, 4)} FLOPs of the block / {use.flops:,})."
+        )
+    return words if threads else []

@@ -1,0 +1,208 @@
+"""The Code page from top to bottom: which config, its checks, two panes, and the tabs under them."""
+
+import streamlit as st
+
+from tileviz import kernels
+from tileviz.engine import requests
+from tileviz.engine.requests import Request
+from tileviz.errors import BadRequest
+from tileviz.formats import age, assignments
+from tileviz.kernels.base import Kernel
+from tileviz.records import Artifact, JobView, Trial
+from tileviz.ui import code, explore, headline, places, resources, runs, script, shown, state
+from tileviz.ui.codeview import compare, evidence, lowering, panes, rungs, texts
+from tileviz.ui.forms import Chosen
+from tileviz.ui.stores import store
+from tileviz.ui.trouble import guarded, plain
+
+COUNTS, DIFF, LADDER, LOWERING, LAYOUTS = "Counts and resources", "Diff", "Ladder", "Lowering", "Layouts"
+TABS = (COUNTS, DIFF, LADDER, LOWERING, LAYOUTS)
+
+SUGGESTED = ("sm_80", "sm_90a", "sm_100a", "sm_120a")
+"""Architectures offered to a reader who stands on the CPU target."""
+
+RECENT = 30
+
+
+def read_address() -> None:
+    """What the link asks for, checked once a session; a link to a trial alone loads that trial's knobs."""
+    if not st.session_state.get("_link_read"):
+        trial = shown.linked_trial()
+        if trial is not None and trial.kernel in kernels.names():
+            own = {name: value for name, value in st.query_params.to_dict().items() if name in state.CODE_WORDS}
+            values = state.words_of({**trial.problem, **trial.config})
+            st.query_params.from_dict({"kernel": trial.kernel, "target": trial.target, **values, **own})
+            st.rerun()
+    state.read_link()
+
+
+def form() -> tuple[Chosen, Request | None, str]:
+    """The sidebar, the same as on Explore; (what is chosen, what compiles it, why it cannot be compiled or "")."""
+    chosen, _, _ = explore.form()
+    request, why_not = _request(chosen)
+    return chosen, request, why_not
+
+
+def _request(chosen: Chosen) -> tuple[Request | None, str]:
+    if not chosen.complete:
+        return None, next(iter(chosen.mistakes.values()), "The form is not complete")
+    try:
+        request = requests.resolve(
+            chosen.kernel.name, chosen.problem, chosen.config, kind="compile", target=chosen.place.target.name, devices=places.devices()
+        )
+    except BadRequest as error:
+        return None, error.message
+    return request, request.unsupported or "; ".join(request.broken)
+
+
+def header(chosen: Chosen, request: Request | None, why_not: str, job: JobView | None) -> str:
+    """What is read, the choosers of A and B, and the one button. Gives the word of B."""
+    for note in state.notes():
+        st.warning(plain(note))
+    running = job is not None and job.active
+    left, recent, other, button = st.columns([5, 4, 4, 2], vertical_alignment="bottom", gap="small")
+    with left:
+        st.subheader(plain(f"{chosen.kernel.title} for {chosen.place.target.name}"), anchor=False)
+    with recent:
+        _recent(chosen.kernel)
+    word = ""
+    if request is not None:
+        with other:
+            word = compare.choose(request)
+    with button:
+        st.button(
+            "Compiling" if running else "Compile", key=explore.BUTTON, type="primary", width="stretch", disabled=bool(why_not) or running,
+            help=plain(why_not) or None,
+        )  # fmt: skip
+    if why_not:
+        st.error(f"Compile is off: {plain(why_not)}.")
+    return word
+
+
+def _recent(kernel: Kernel) -> None:
+    """The chooser of A among what is stored."""
+    known = {t.trial: t for t in store().trials(kernel.name, limit=RECENT) if t.artifact}
+    st.selectbox(
+        "Load a compiled config (A)", ["", *known], key="_recent", on_change=_load, disabled=not known,
+        format_func=lambda word: _trial_label(known[word]) if word in known else "the knobs on the left",
+    )  # fmt: skip
+
+
+def _trial_label(trial: Trial) -> str:
+    return f"{trial.target}, {age(trial.created)}: {assignments(trial.config)}"
+
+
+@guarded
+def _load() -> None:
+    trial = store().trial(st.session_state.get("_recent") or "")
+    st.session_state["_recent"] = ""
+    if trial is not None:
+        state.load_trial(trial)
+        chosen, _ = places.place(trial.target)
+        st.session_state["target"] = chosen.word
+        state.forget_shown()
+        st.session_state.pop("_job", None)
+
+
+def body(chosen: Chosen, request: Request | None, job: JobView | None, word: str) -> None:
+    """The running job, the code, and the tabs; or what Compile would do."""
+    running = job is not None and job.active
+    if running:
+        runs.progress(job)
+    artifact = store().artifact(request.key) if request is not None else None
+    if artifact is None:
+        _nothing_yet(chosen, request, running)
+        return
+    _target_hint(artifact, request)
+    _failed(request, artifact)
+    evidence.draw_checks(artifact, request, chosen.kernel)
+    panes.draw(artifact, chosen.kernel)
+    _downloads(artifact, chosen.kernel)
+    _tabs(artifact, request, chosen.kernel, word)
+
+
+def _nothing_yet(chosen: Chosen, request: Request | None, running: bool) -> None:
+    """The tile program, and why there is no code: not compiled yet, or it failed."""
+    latest = store().latest(request.key) if request is not None and not running else None
+    if latest is not None and latest.status not in ("ok", "cancelled"):
+        headline.status(latest)
+    elif not running:
+        st.markdown(f"**Compile** shows what TileLang makes of the tile program below for {plain(chosen.place.target.name)}; it needs no GPU.")
+    name = chosen.kernel.name
+    code.pane(script.program_source(chosen.kernel), "python", key="program", title=f"{name}: the tile program", file=f"{name}.py")
+    if request is not None and not running:
+        _tabs_without_code(request)
+
+
+def _tabs_without_code(request: Request) -> None:
+    st.markdown("**This config on every architecture**")
+    rungs.draw(request)
+
+
+def _target_hint(artifact: Artifact, request: Request) -> None:
+    """On the CPU target: where the GPU code is."""
+    if artifact.source_language != "c":
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption("This is the C of the CPU target. For CUDA, PTX and SASS choose an architecture; no GPU is needed:")
+        for name in SUGGESTED:
+            st.button(name, key=f"_go_{name}", type="tertiary", on_click=_go, args=(name,))
+
+
+@guarded
+def _go(name: str) -> None:
+    chosen, _ = places.place(name)
+    st.session_state["target"] = chosen.word
+    state.target_changed()
+
+
+def _failed(request: Request, artifact: Artifact) -> None:
+    """Code that a tool refused after the source was there."""
+    latest = store().latest(request.key)
+    if latest is not None and artifact.ptx is None and latest.status not in ("ok", "cancelled", "pruned"):
+        headline.status(latest)
+
+
+def _downloads(artifact: Artifact, kernel: Kernel) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption("Download:")
+        for title in texts.titles(artifact):
+            text = texts.whole(artifact, kernel, title)
+            if text is not None:
+                st.download_button(
+                    title, text, texts.file_name(artifact, kernel, title), on_click="ignore", type="tertiary", key=f"_save_{title}"
+                )
+        st.download_button(
+            "all as a zip", data=lambda: texts.archive(artifact, kernel), file_name=f"{kernel.name}_{artifact.target}.zip",
+            mime="application/zip", on_click="ignore", type="tertiary", key="_save_zip",
+        )  # fmt: skip
+        st.space("stretch")
+        st.caption(plain(resources.made_by(artifact)))
+
+
+def _tabs(artifact: Artifact, request: Request, kernel: Kernel, word: str) -> None:
+    """Only the open tab is drawn."""
+    against = compare.other(word, request)
+    tabs = st.tabs(list(TABS), key="tab", bind="query-params", on_change="rerun", default=COUNTS)
+    drawers = {
+        COUNTS: lambda: _counts(artifact, request, kernel),
+        DIFF: lambda: compare.draw(artifact, kernel, request, against),
+        LADDER: lambda: rungs.draw(request),
+        LOWERING: lambda: lowering.draw_passes(request),
+        LAYOUTS: lambda: lowering.draw_layouts(request),
+    }
+    for tab, draw in zip(tabs, drawers.values(), strict=True):
+        if tab.open:
+            with tab:
+                draw()
+
+
+def _counts(artifact: Artifact, request: Request, kernel: Kernel) -> None:
+    left, right = st.columns(2, gap="medium")
+    with left:
+        evidence.draw_classes(artifact)
+        st.markdown("**Resources**")
+        frame = resources.resources_frame(artifact)
+        st.dataframe(frame, hide_index=True, width="stretch", key="code_resources", alt="Resources of the kernel")
+    with right:
+        evidence.draw_shapes(artifact, request, kernel)

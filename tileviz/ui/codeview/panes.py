@@ -1,0 +1,66 @@
+"""Two panes side by side over the texts of one artifact: a click on a line lights its lines in the other."""
+
+import streamlit as st
+
+from tileviz.kernels.base import Kernel
+from tileviz.records import Artifact
+from tileviz.ui import code
+from tileviz.ui.codepane import code_pane
+from tileviz.ui.codeview import texts
+from tileviz.ui.codeview.texts import View
+from tileviz.ui.trouble import guarded, plain
+
+HEIGHT = 560
+
+SIDES = ("left", "right")
+
+
+def draw(artifact: Artifact, kernel: Kernel) -> None:
+    """Both panes, in a fragment of their own: choosing a text or clicking a line leaves the rest of the page alone."""
+    st.fragment(guarded(_draw), key="_panes")(artifact, kernel)
+
+
+def _draw(artifact: Artifact, kernel: Kernel) -> None:
+    columns = st.columns(2, gap="small")
+    for side, column in zip(SIDES, columns, strict=True):
+        with column:
+            _side(side, artifact, kernel)
+
+
+def _side(side: str, artifact: Artifact, kernel: Kernel) -> None:
+    options = texts.titles(artifact)
+    default = texts.PYTHON if side == "left" else next(t for t in (texts.CUDA, texts.C) if t in options)
+    chosen = st.segmented_control(
+        f"Text on the {side}", options, default=default, required=True, key=side, bind="query-params", label_visibility="collapsed"
+    )
+    chosen = chosen if chosen in options else default
+    view = texts.view(artifact, kernel, chosen)
+    if view.text is None:
+        with st.container(border=True, height=HEIGHT):
+            st.markdown(f"**{chosen}**")
+            st.info(plain(view.missing))
+        return
+    clicked = pane(view, key=f"pane_{side}", file=texts.file_name(artifact, kernel, chosen), line=asked_line(chosen))
+    seen = st.session_state.get(f"_clicked_{side}")
+    if clicked and (chosen, clicked) != seen:
+        st.session_state[f"_clicked_{side}"] = (chosen, clicked)
+        st.query_params["at"] = f"{chosen}:{clicked}"
+
+
+def pane(view: View, *, key: str, file: str, line: int | None = None, height: int = HEIGHT, group: str = "code") -> int | None:
+    """One view in a pane, with every instruction class lit. Gives the line that was clicked last, in the text's own numbers."""
+    classes, spans = code.lit(view.text, view.language) if view.language in LIT else ([], [])
+    return code_pane(
+        view.text, key=key, language=view.language, title=view.title, file=file, classes=classes, spans=spans, line=line, linked=True,
+        height=height, group=group, links=view.links, numbers=view.numbers, note=view.note, top=view.top,
+    )  # fmt: skip
+
+
+LIT = ("cuda", "c", "ptx", "sass")
+"""Languages with instruction classes."""
+
+
+def asked_line(title: str) -> int | None:
+    """The line that the address asks for in this text: `at=SASS:120`."""
+    where, _, number = str(st.query_params.get("at", "")).partition(":")
+    return int(number) if where == title and number.isdigit() and 0 < int(number) < 10_000_000 else None

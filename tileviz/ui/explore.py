@@ -1,0 +1,87 @@
+"""The top of Explore: the form in the sidebar, what the page is about, and the one button."""
+
+import streamlit as st
+
+from tileviz import kernels
+from tileviz.engine import requests
+from tileviz.engine.requests import Request
+from tileviz.errors import BadRequest
+from tileviz.records import Estimate, JobView
+from tileviz.ui import forms, meters, places, runs, shown, state
+from tileviz.ui.forms import Chosen
+from tileviz.ui.trouble import plain
+
+BUTTON = "run"
+
+NO_GPU = "No GPU here: kernels run on the CPU target; CUDA code can be read, not run."
+
+
+def read_address() -> None:
+    """What the link asks for, checked once a session; a link to a trial alone loads that trial's knobs."""
+    if not st.session_state.get("_link_read"):
+        trial = shown.linked_trial()
+        if trial is not None and trial.kernel in kernels.names():
+            values = state.words_of({**trial.problem, **trial.config})
+            st.query_params.from_dict({"kernel": trial.kernel, "target": trial.device or trial.target, **values, "trial": trial.trial})
+            st.rerun()
+    state.read_link()
+
+
+def form() -> tuple[Chosen, Request | None, str]:
+    """The sidebar; (what is chosen, the request it makes, why it cannot be run or "")."""
+    with st.sidebar, st.container(gap="xsmall", key="form"):
+        kernel, chosen_place = forms.kernel_and_place()
+        problem, wrong = forms.problem(kernel, chosen_place)
+        config, wrong_knobs = forms.config(kernel, chosen_place, problem)
+        chosen = Chosen(kernel, chosen_place, problem, config, {**wrong, **wrong_knobs})
+        request, why_not = request_of(chosen)
+        meters.draw(chosen, estimate(chosen), request.broken if request else ())
+    return chosen, request, why_not
+
+
+def request_of(chosen: Chosen) -> tuple[Request | None, str]:
+    """(the request, why the button is disabled or "")."""
+    if not chosen.complete:
+        return None, next(iter(chosen.mistakes.values()), "The form is not complete")
+    where = {"device": chosen.place.device.id} if chosen.place.device else {"target": chosen.place.target.name}
+    where.update(kind=chosen.place.kind, devices=places.devices())
+    try:
+        request = requests.resolve(chosen.kernel.name, chosen.problem, chosen.config, **where)
+    except BadRequest as error:
+        return None, error.message
+    return request, request.unsupported or "; ".join(request.broken)
+
+
+def estimate(chosen: Chosen) -> Estimate | None:
+    if not chosen.complete:
+        return None
+    return chosen.kernel.rules(chosen.problem, chosen.config, chosen.place.target)
+
+
+def job_of(request: Request | None, why_not: str) -> JobView | None:
+    """The job of this view: a new one when the button was just pressed, else the one in the address.
+
+    The button is drawn after this, as running: a press costs one run of the page, not two. The request is of this very run, so it holds
+    what was typed last.
+    """
+    if st.session_state.get(BUTTON) and request is not None and not why_not:
+        runs.start(request)
+    return runs.attached()
+
+
+def header(chosen: Chosen, why_not: str, job: JobView | None) -> None:
+    """What this is, and the one button."""
+    for note in state.notes():
+        st.warning(plain(note))
+    title, button = st.columns([4, 1], vertical_alignment="center")
+    with title, st.container(gap="xsmall"):
+        st.subheader(plain(f"{chosen.kernel.title} on {chosen.place.word}"), anchor=False)
+        st.caption(plain(chosen.kernel.summary))
+        if not places.has_gpu():
+            st.caption(f":material/info: {NO_GPU}")
+    running = job is not None and job.active
+    words = "Run" if chosen.place.runs else "Compile"
+    off = bool(why_not) or running
+    button.button("Running" if running else words, key=BUTTON, type="primary", width="stretch", disabled=off, help=plain(why_not) or None)
+    if why_not:
+        st.error(f"{words} is off: {plain(why_not)}.")

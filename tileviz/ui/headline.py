@@ -1,0 +1,164 @@
+"""The top row of a result: right or wrong, how long, how much of the ceiling, and against whom."""
+
+import streamlit as st
+
+from tileviz import kernels
+from tileviz.errors import TilevizError
+from tileviz.formats import duration_us, percent, significant, small_percent
+from tileviz.records import BaselineResult, Trial
+from tileviz.ui.charts.latency import fastest_baseline
+from tileviz.ui.trouble import plain
+
+SENTENCES = {
+    "pruned": "Not compiled: this config breaks a rule.",
+    "unsupported": "This target cannot express it.",
+    "compile_failed": "The compiler refused the program.",
+    "launch_failed": "The device refused the launch.",
+    "runtime_failed": "It started and then failed.",
+    "wrong_result": "It ran, and the output is wrong.",
+    "timeout": "It took too long and was stopped.",
+    "crashed": "Its process died; nothing else was touched.",
+    "cancelled": "Cancelled.",
+}
+"""A plain sentence for each status of a trial that is not ok."""
+
+GENTLE = ("pruned", "unsupported", "cancelled")
+"""Statuses that are an answer, not a fault."""
+
+
+def status(trial: Trial) -> None:
+    """The sentence of a trial that did not end well, its reason, and the tool's own text folded under it."""
+    if trial.status == "ok":
+        return
+    sentence = SENTENCES.get(trial.status, f"It ended as {trial.status}.")
+    reason = f" {trial.reason[:1].upper()}{trial.reason[1:]}" if trial.reason else ""
+    if reason and not reason.endswith((".", "!", "?")):
+        reason += "."
+    box = st.warning if trial.status in GENTLE else st.error
+    box(f"**{plain(sentence)}**{plain(reason)}")
+    if trial.detail:
+        with st.expander("What the tool said"):
+            st.code(trial.detail, language=None, height=320 if trial.detail.count("\n") > 14 else "content")
+
+
+def row(trial: Trial, running: bool) -> None:
+    """Four cells; a cell with nothing to say has a dash and the reason on hover."""
+    cells = st.columns(4, gap="small")
+    for cell, draw in zip(cells, (verdict, latency, rate, speedup), strict=True):
+        with cell:
+            draw(trial, running)
+
+
+def verdict(trial: Trial, running: bool) -> None:
+    found = trial.verdict
+    if found is None:
+        _cell(
+            "Result",
+            "\u2026" if running else "-",
+            "checking" if running else "not checked",
+            "gray",
+            "The output has not been compared with a reference.",
+        )
+        return
+    worst = f" Worst element at {list(found.worst_index)}." if found.worst_index is not None else ""
+    told = f"Tolerance: {found.tolerance or 'not recorded'}. Reference: {found.reference}."
+    told += f" Largest absolute error {significant(found.max_abs_error)}.{worst}"
+    if found.ok:
+        _cell("Result", "right", f"relative error {significant(found.rel_error, 2)}", "green", told)
+        return
+    told += f" {found.wrong_count:,} elements are outside it."
+    _cell("Result", "wrong", f"{small_percent(found.wrong_fraction)} of elements, error {significant(found.rel_error, 2)}", "red", told)
+
+
+def latency(trial: Trial, running: bool) -> None:
+    timing = trial.timing
+    if timing is None or not timing.n:
+        _cell(
+            "Latency",
+            "\u2026" if running else "-",
+            "timing" if running else "not timed",
+            "gray",
+            "Median over the launches, after it was checked.",
+        )
+        return
+    told = f"Median of {timing.n:,} launches after {timing.warmup:,} warm-ups; timer {timing.timer}, L2 {timing.l2}. {timing.stop_reason}"
+    if timing.implausible:
+        _cell("Latency", duration_us(timing.median_us), "implausible", "red", f"{timing.implausible}. {told}")
+        return
+    mark = ", launch-bound" if timing.launch_bound else ""
+    _cell(
+        "Latency", duration_us(timing.median_us), f"p10 {duration_us(timing.p10_us)}, p90 {duration_us(timing.p90_us)}{mark}", "gray", told
+    )
+
+
+def rate(trial: Trial, running: bool) -> None:
+    """TFLOPS where arithmetic binds, TB/s where memory does; the formula is on hover."""
+    bound = trial.roofline.bound if trial.roofline else ("compute" if trial.tflops else "memory")
+    if bound == "compute" and trial.tflops is not None:
+        value = f"{significant(trial.tflops)} TFLOPS" if trial.tflops >= 0.1 else f"{significant(trial.tflops * 1000)} GFLOPS"
+    elif trial.gbps is not None:
+        value = f"{significant(trial.gbps / 1000)} TB/s" if trial.gbps >= 100 else f"{significant(trial.gbps)} GB/s"
+    else:
+        _cell(
+            "Rate",
+            "\u2026" if running else "-",
+            "timing" if running else "not timed",
+            "gray",
+            "FLOPs or bytes of the problem over the median latency.",
+        )
+        return
+    told = [_formulas(trial)]
+    both = [f"{significant(trial.tflops)} TFLOPS" if trial.tflops else "", f"{significant(trial.gbps)} GB/s" if trial.gbps else ""]
+    told.append(f"This run: {' and '.join(filter(None, both))}.")
+    share = "no ceiling known"
+    if trial.roofline and trial.roofline.fraction is not None:
+        share = f"{percent(trial.roofline.fraction)} of the {trial.roofline.bound} ceiling"
+        told.append(f"Ceiling: {trial.roofline.ceiling}.")
+    _cell("Rate", value, share, "gray", " ".join(told))
+
+
+def speedup(trial: Trial, running: bool) -> None:
+    best = fastest_baseline(trial)
+    label = "Against the fastest baseline"
+    if best is None:
+        why = "baselines are still running" if running else "no baseline to compare with"
+        _cell(
+            label,
+            "\u2026" if running and trial.timing else "-",
+            why,
+            "gray",
+            "Baselines that could not be compared are listed with their reasons below.",
+        )
+        return
+    value, word, colour = _compared(best)
+    told = "Their median over ours: above 1 this config is faster."
+    if best.comparison is not None:
+        told += f" 95 % interval {significant(best.comparison.low)} to {significant(best.comparison.high)}."
+    told += f" Math: {best.math_mode}." if best.math_mode else ""
+    _cell(label, value, f"{word} {best.title}", colour, told)
+
+
+def _compared(best: BaselineResult) -> tuple[str, str, str]:
+    """(value, words before the baseline's name, colour)."""
+    found = best.comparison
+    if found is None or best.speedup is None:
+        return "-", "not compared with", "gray"
+    times = f"{significant(best.speedup)}\u00d7"
+    if found.verdict == "faster":
+        return times, "faster than", "green"
+    if found.verdict == "slower":
+        return times, "slower than", "orange"
+    return found.verdict, "same time as" if found.verdict == "same" else "spread too wide against", "gray"
+
+
+def _formulas(trial: Trial) -> str:
+    try:
+        cost = kernels.kernel(trial.kernel).cost(trial.problem)
+    except (TilevizError, KeyError):
+        return "The kernel's formula is not known here."
+    flops = f"FLOPs = {cost.flops_formula} = {significant(cost.flops)}. " if cost.flops else ""
+    return f"{flops}Model bytes = {cost.bytes_formula} = {significant(cost.bytes)}."
+
+
+def _cell(label: str, value: str, below: str, colour: str, help: str) -> None:
+    st.metric(label, value, plain(below), delta_color=colour, delta_arrow="off", help=plain(help), border=True, height="stretch")

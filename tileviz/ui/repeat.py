@@ -1,0 +1,94 @@
+"""The bottom of Explore: how to get this again, and the last runs of this kernel."""
+
+import pandas as pd
+import streamlit as st
+
+from tileviz.engine.requests import Request
+from tileviz.formats import age, assignments, duration_us, significant
+from tileviz.records import Trial
+from tileviz.ui import script, state
+from tileviz.ui.forms import Chosen
+from tileviz.ui.stores import store
+from tileviz.ui.trouble import guarded, plain
+
+LAST = 10
+
+
+def draw(chosen: Chosen, request: Request | None) -> None:
+    if request is not None:
+        _copies(chosen, request)
+    _last_runs(chosen.kernel.name)
+
+
+def _copies(chosen: Chosen, request: Request) -> None:
+    """Three tabs; only the open one is drawn, since colouring a script takes a browser longer than the rest of the page."""
+    st.markdown("**Repeat it**")
+    target = chosen.place.target
+    as_command, as_python, as_link = st.tabs(["Command", "Python", "Link"], on_change="rerun", key="_repeat")
+    if as_command.open:
+        command = script.command(chosen.kernel, request.kind, request.problem, request.config, target, request.device)
+        as_command.code(command, language=None, wrap_lines=True)
+    if as_python.open:
+        as_python.caption("The tile program with these knobs, as a script that needs TileLang and PyTorch and nothing of tileviz.")
+        text = script.script(chosen.kernel, request.problem, request.config, target, request.device)
+        as_python.code(text, language="python", height=360)
+    if as_link.open:
+        as_link.code(link(chosen, request), language=None, wrap_lines=True)
+
+
+def link(chosen: Chosen, request: Request) -> str:
+    """The whole address of this view."""
+    base = (st.context.url or "http://localhost:8501/").split("?")[0]
+    return base + state.link_to(chosen.kernel, chosen.place, {**request.problem, **request.config})
+
+
+def _last_runs(kernel: str) -> None:
+    trials = store().trials(kernel, limit=LAST)
+    if not trials:
+        return
+    st.markdown(f"**Last runs of {plain(kernel)}**", help="Click a row to load its knobs and show it.")
+    st.session_state["_listed"] = [t.trial for t in trials]
+    st.dataframe(
+        runs_frame(trials), hide_index=True, width="stretch", key="last_runs", on_select=_picked, selection_mode="single-row",
+        alt="Last runs of this kernel", column_config=_NUMBERS,
+    )  # fmt: skip
+
+
+def runs_frame(trials: list[Trial], now: float | None = None) -> pd.DataFrame:
+    """A row for each trial, newest first; text cells, since a value may be missing."""
+    rows = []
+    for trial in trials:
+        rows.append(
+            {
+                "when": age(trial.created, now),
+                "on": trial.device or trial.target,
+                "status": "compiled" if trial.status == "ok" and trial.device is None else trial.status.replace("_", " "),
+                "latency": duration_us(trial.timing.median_us) if trial.timing and trial.timing.n else "-",
+                "error": significant(trial.verdict.rel_error, 2) if trial.verdict else "-",
+                "config": assignments(trial.config),
+                "problem": assignments(trial.problem),
+                "trial": trial.trial,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+@guarded
+def _picked() -> None:
+    """A row of the last runs was chosen."""
+    rows = st.session_state["last_runs"].selection.rows
+    listed = st.session_state.get("_listed", [])
+    if rows and rows[0] < len(listed):
+        open_trial(listed[rows[0]])
+
+
+def open_trial(trial_id: str) -> None:
+    """Loads a stored trial into the form and shows it."""
+    trial = store().trial(trial_id)
+    if trial is None:
+        return
+    st.session_state.pop("_job", None)
+    state.load_trial(trial)
+
+
+_NUMBERS = {name: st.column_config.TextColumn(name, alignment="right") for name in ("latency", "error")}

@@ -1,0 +1,92 @@
+"""The result on Explore: the running job, then what was measured for these knobs, or what a run would do.
+
+Imports pandas and plotly, so it is imported after the form is on the screen.
+"""
+
+import streamlit as st
+
+from tileviz.engine.requests import Request
+from tileviz.formats import age, assignments
+from tileviz.kernels.base import Kernel
+from tileviz.records import JobView
+from tileviz.ui import code, evidence, headline, resources, runs, script, shown
+from tileviz.ui.forms import Chosen
+from tileviz.ui.shown import Shown
+from tileviz.ui.trouble import plain
+
+WHAT_THIS_IS = "tileviz shows what a GPU kernel written in TileLang becomes. Pick a kernel, a problem and knobs on the left."
+
+
+def draw(chosen: Chosen, request: Request | None, job: JobView | None) -> None:
+    """The running job, then the result for these knobs, or what a run would do."""
+    running = job is not None and job.active
+    if running:
+        runs.progress(job)
+    found = shown.choose(request, job, chosen.kernel.name)
+    if job is not None and not running:
+        _ended_badly(job, found)
+    if found.is_empty:
+        if not running:
+            _nothing_yet(chosen)
+        return
+    _stamp(found, request, running)
+    with st.container(key="current" if found.is_current else "stale"):
+        draw_result(found, chosen.kernel, running and job.trial == (found.trial.trial if found.trial else None))
+
+
+def draw_result(found: Shown, kernel: Kernel, running: bool) -> None:
+    trial = found.trial
+    if trial is not None:
+        headline.status(trial)
+        if trial.verdict is not None or trial.timing is not None or running:
+            headline.row(trial, running)
+        evidence.draw(trial, running)
+    if found.artifact is not None:
+        resources.draw(found.artifact)
+        code.draw(found.artifact, kernel)
+
+
+def _stamp(found: Shown, request: Request | None, running: bool) -> None:
+    """Which knobs and how old."""
+    trial = found.trial
+    if trial is None:
+        return
+    if not found.is_current:
+        st.warning(f"**{plain(found.stamp)}**: not for the knobs on the left. Run measures those.", icon=":material/history:")
+        return
+    if running:
+        return
+    did = "measured" if trial.timing else "made"
+    again = "Run measures again" if trial.device else "Compile makes it again"
+    words = f"{did} {age(trial.created)}; {again}"
+    if request is not None and trial.config != request.config:
+        words += f". Same generated code as {assignments(trial.config)}"
+    st.caption(plain(words))
+
+
+def _ended_badly(job: JobView, found: Shown) -> None:
+    """A job that was stopped or broke, unless its trial says so itself."""
+    if job.state == "cancelled" and (found.trial is None or found.trial.status != "cancelled"):
+        st.info("Cancelled. What was measured before is kept.")
+    if job.state != "failed":
+        return
+    st.error(f"The run did not finish: {plain(job.reason or 'no reason was given')}.")
+
+
+def _nothing_yet(chosen: Chosen) -> None:
+    """The first screen of a newcomer: what this is, and the program that Run would take through it."""
+    st.markdown(f"{WHAT_THIS_IS} {what_it_does(chosen)}")
+    name = chosen.kernel.name
+    code.pane(script.program_source(chosen.kernel), "python", key="program", title=f"{name}: the tile program", file=f"{name}.py")
+
+
+def what_it_does(chosen: Chosen) -> str:
+    """What a click on the button would do here, as Markdown."""
+    where = plain(chosen.place.word)
+    if not chosen.place.runs:
+        return f"**Compile** generates code for {where} from the tile program below: CUDA, PTX and SASS, with resources and counts."
+    names = " and ".join(b.title for b in chosen.kernel.baselines if b.kind in ("any", chosen.place.target.kind))
+    return (
+        f"**Run** compiles the tile program below for {where}, checks its output against a float64 reference and times it;"
+        f" then it times {plain(names)} with the same inputs."
+    )

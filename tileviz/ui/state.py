@@ -1,0 +1,240 @@
+"""What the address bar holds: kernel, target, problem, knobs, and the trial or job shown.
+
+Every input of the form is bound to a parameter of its own name, so a link opens the same view. A value in a link that cannot be meant is
+dropped with one sentence, and the default stands.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from tileviz import kernels
+from tileviz.errors import BadRequest, TilevizError
+from tileviz.formats import word
+from tileviz.kernels.base import Kernel
+from tileviz.kernels.pass_configs import parse_pass_config
+from tileviz.records import Problem, Trial
+from tileviz.ui.places import Place, place, places
+from tileviz.ui.trouble import guarded
+
+TYPE_YOUR_OWN = "\u2026"
+"""The last choice of a numeric knob: opens a field to type in."""
+
+CODE_WORDS = ("left", "right", "at", "b", "tab")
+"""Of the Code page: the text in each pane, the line, what is compared with, the open tab."""
+
+OWN_WORDS = ("kernel", "target", "trial", "job", "token", "embed", "embed_options", "embed_option", *CODE_WORDS)
+
+
+@dataclass(frozen=True)
+class Defaults:
+    """What the form holds before anyone touched it, for one kernel and place."""
+
+    problem: dict[str, Any]
+    config: dict[str, Any]
+
+    @property
+    def words(self) -> dict[str, str]:
+        """Everything as it stands in the form; an empty word for a value that the kernel finds itself."""
+        return {name: word(value) for name, value in {**self.problem, **self.config}.items()}
+
+
+def defaults(kernel: Kernel, chosen: Place, problem: Problem | None = None) -> Defaults:
+    """The default problem of this place, and the config that suits `problem` (or else that one)."""
+    own = kernel.problem({}, chosen.target.kind)
+    return Defaults(own, kernel.config({}, chosen.target, problem or own))
+
+
+def follow_problem(kernel: Kernel, own: dict[str, str]) -> None:
+    """Before the knobs are drawn: those that nobody touched move to what suits the problem and target of now."""
+    known = st.session_state.get("_own", {})
+    before = known.get(kernel.name, own)
+    put(
+        kernel, {name: value for name, value in own.items() if before.get(name) != value and st.session_state.get(name) == before.get(name)}
+    )
+    st.session_state["_own"] = {kernel.name: own}
+
+
+def first_kernel() -> str:
+    """The one a newcomer meets: GEMM where there is one."""
+    names = kernels.names()
+    return "gemm" if "gemm" in names else names[0]
+
+
+# what a link asks for
+
+
+def read_link() -> None:
+    """Once a session: checks every parameter of the address, drops what cannot be meant and keeps a sentence about it."""
+    if st.session_state.get("_link_read"):
+        return
+    st.session_state["_link_read"] = True
+    asked = st.query_params.to_dict()
+    kept, sentences = checked_link(asked)
+    st.session_state["_link_notes"] = sentences
+    if kept != asked:
+        st.query_params.from_dict(kept)
+        st.rerun()
+
+
+def checked_link(asked: dict[str, str]) -> tuple[dict[str, str], list[str]]:
+    """(parameters in their one spelling, a sentence for each that was dropped)."""
+    kept, notes = dict(asked), []
+    kernel_word = asked.get("kernel", first_kernel())
+    if kernel_word not in kernels.names():
+        notes.append(f"The link's kernel '{kernel_word}' does not exist here; there are {', '.join(kernels.names())}.")
+        kept = {name: value for name, value in kept.items() if name in ("target",)}
+        kernel_word = first_kernel()
+    kernel = kernels.kernel(kernel_word)
+    if "target" in kept:
+        try:
+            chosen, note = place(kept["target"])
+            kept["target"] = chosen.word
+            notes += [f"{note[:1].upper()}{note[1:]}."] if note else []
+        except BadRequest as error:
+            notes.append(f"The link's target was left out: {error.message}.")
+            del kept["target"]
+    parsers = {**{f.name: f.parse for f in kernel.fields}, **{k.name: k.parse for k in kernel.knobs}}
+    for name in [name for name in kept if name not in OWN_WORDS]:
+        try:
+            parse = parsers[name] if name in parsers else _pass_config_parser(kernel, name)
+            kept[name] = word(parse(kept[name]))
+        except BadRequest as error:
+            del kept[name]
+            if asked[name] != TYPE_YOUR_OWN:
+                notes.append(
+                    f"From the link, {error.message}; the default is used."
+                    if name in parsers
+                    else f"The link has '{name}': {error.message}."
+                )
+    for knob in kernel.knobs:
+        if knob.name in kept:
+            offer(kernel, knob.name, kept[knob.name])
+    return kept, notes
+
+
+def _pass_config_parser(kernel: Kernel, name: str):
+    if "." not in name:
+        raise BadRequest(f"{kernel.name} has no field or knob of this name, so it was left out")
+    return lambda value: parse_pass_config(name, value)
+
+
+def link_to(kernel: Kernel, chosen: Place, values: dict[str, Any], **more: str) -> str:
+    """The whole view as a query string: every value, defaults too, so that it means the same on a machine with other defaults."""
+    return "?" + urlencode({"kernel": kernel.name, "target": chosen.target.name, **words_of(values), **more})
+
+
+# changing what the form holds, from callbacks only
+
+
+def put(kernel: Kernel, values: dict[str, Any]) -> None:
+    """Writes values into the form."""
+    for name, value in values.items():
+        st.session_state[name] = word(value)
+        if name in {k.name for k in kernel.knobs}:
+            offer(kernel, name, word(value))
+
+
+def put_config(kernel: Kernel, config: dict[str, Any]) -> None:
+    """Writes a whole config: pass configs that it does not name go back to TileLang's own default."""
+    for name in [key for key in st.session_state if isinstance(key, str) and key.startswith("tl.")]:
+        st.session_state[name] = ""
+    put(kernel, config)
+
+
+def offer(kernel: Kernel, knob: str, value: str) -> None:
+    """Adds a typed value to the choices of a knob, for this session."""
+    extra = st.session_state.setdefault(f"_offered:{kernel.name}", {})
+    if value not in extra.setdefault(knob, []):
+        extra[knob].append(value)
+
+
+def choices(kernel: Kernel, knob, default: str) -> list[str]:
+    """The choices of a knob as words: its own, the default of this place, and those typed in this session."""
+    own = [word(c) for c in knob.choices]
+    typed = st.session_state.get(f"_offered:{kernel.name}", {}).get(knob.name, [])
+    both = list(dict.fromkeys([*own, default, *typed]))
+    return both if knob.is_flag or knob.is_word else sorted(both, key=int)
+
+
+@guarded
+def kernel_changed() -> None:
+    """Another kernel was chosen: its own defaults for this place."""
+    kernel, chosen = kernels.kernel(st.session_state["kernel"]), current_place()
+    own = defaults(kernel, chosen)
+    put(kernel, own.problem)
+    put_config(kernel, own.config)
+    forget_shown()
+
+
+@guarded
+def target_changed() -> None:
+    """Another target was chosen: sizes and dtypes that stood at the old default move to the new one, the person's own stay."""
+    kernel = kernels.kernel(st.session_state.get("kernel") or first_kernel())
+    before, after = st.session_state.get("_place_word"), current_place()
+    old = {name: word(value) for name, value in kernel.problem({}, places()[before].target.kind).items()} if before in places() else {}
+    new = kernel.problem({}, after.target.kind)
+    put(kernel, {name: value for name, value in new.items() if st.session_state.get(name) == old.get(name)})
+
+
+@guarded
+def load_preset(kernel: Kernel, chosen: Place, name: str) -> None:
+    preset = next(p for p in kernel.presets if p.name == name)
+    problem = kernel.problem(preset.problem, chosen.target.kind)
+    put(kernel, problem)
+    put_config(kernel, kernel.config(preset.config, chosen.target, problem))
+
+
+@guarded
+def load_trial(trial: Trial) -> None:
+    """The form as the trial had it, and the trial itself on the page."""
+    try:
+        kernel = kernels.kernel(trial.kernel)
+        chosen = place(trial.device)[0] if trial.device in places() else place(trial.target)[0]
+        st.session_state["kernel"] = kernel.name
+        st.session_state["target"] = chosen.word
+        put(kernel, kernel.problem(trial.problem, chosen.target.kind))
+        put_config(kernel, kernel.config(trial.config, chosen.target))
+    except TilevizError as error:
+        st.session_state["_link_notes"] = [f"This result's own knobs cannot be set here: {error.message}."]
+    show_trial(trial.trial)
+
+
+def current_place() -> Place:
+    known = places()
+    return known.get(st.session_state.get("target") or "", next(iter(known.values())))
+
+
+# the result or job on the page
+
+
+def show_trial(trial: str) -> None:
+    st.query_params.pop("job", None)
+    st.query_params["trial"] = trial
+
+
+def show_job(job: str) -> None:
+    st.query_params.pop("trial", None)
+    st.query_params["job"] = job
+
+
+def forget_shown() -> None:
+    for name in ("trial", "job"):
+        st.query_params.pop(name, None)
+    st.session_state.pop("_last_trial", None)
+
+
+def notes() -> list[str]:
+    """Sentences about the link, until the person changes something."""
+    return list(st.session_state.get("_link_notes", ()))
+
+
+def drop_notes() -> None:
+    st.session_state["_link_notes"] = []
+
+
+def words_of(values: dict[str, Any]) -> dict[str, str]:
+    """Values as they stand in the address; None is left out."""
+    return {name: word(value) for name, value in values.items() if value is not None}

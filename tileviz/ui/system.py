@@ -1,0 +1,160 @@
+"""The System page: what this machine is, what is missing and the line that gets it, what runs, and what is stored."""
+
+import os
+import time
+
+import pandas as pd
+import streamlit as st
+
+from tileviz.compiler import toolchain
+from tileviz.engine import client
+from tileviz.formats import assignments, size_bytes
+from tileviz.records import Device, JobView
+from tileviz.store.home import network_warning
+from tileviz.ui import runs
+from tileviz.ui.places import devices as local_devices
+from tileviz.ui.stores import store
+from tileviz.ui.trouble import guarded, plain
+
+TICK_S = 2.0
+
+FACTS = {
+    "compute_capability": "compute capability", "sm_count": "SMs", "cores": "cores", "memory_bytes": "memory",
+    "shared_per_block_bytes": "shared memory a block", "shared_per_sm_bytes": "shared memory an SM", "l2_bytes": "L2 cache",
+    "registers_per_sm": "registers an SM", "threads_per_sm": "threads an SM", "sm_clock_max_mhz": "SM clock, highest",
+    "memory_clock_max_mhz": "memory clock, highest", "power_cap_w": "power cap", "cuda_driver_version": "driver's CUDA",
+}  # fmt: skip
+"""Names of facts, in the order they are shown; a fact that is not named here comes after them under its own name."""
+
+
+def notices() -> None:
+    """A damaged store that was set aside; a home on a network file system."""
+    for text in store().notices():
+        st.warning(plain(text))
+    warning = network_warning(store().home)
+    if warning:
+        st.warning(plain(warning))
+
+
+def devices() -> None:
+    st.subheader("Devices", anchor=False)
+    for column, device in zip(st.columns(max(2, len(known_devices()))), known_devices(), strict=False):
+        with column:
+            st.markdown(f"**{plain(device.id)}**: {plain(device.name)}, target {plain(device.target)}")
+            st.dataframe(facts_frame(device), hide_index=True, width="stretch", key=f"facts_{device.id}", alt=f"Facts of {device.id}")
+
+
+def known_devices() -> list[Device]:
+    """The devices of this machine, with what the engine has learned of each."""
+    learned = {d.id: d for d in store().devices()}
+    return [learned[d.id] if d.id in learned and learned[d.id].name == d.name else d for d in local_devices()]
+
+
+def facts_frame(device: Device) -> pd.DataFrame:
+    """Two columns of text."""
+    names = [*FACTS, *(name for name in device.facts if name not in FACTS)]
+    rows = [
+        (FACTS.get(name, name.replace("_", " ")), fact(name, device.facts[name])) for name in names if device.facts.get(name) is not None
+    ]
+    return pd.DataFrame(rows, columns=["fact", "value"])
+
+
+def fact(name: str, value) -> str:
+    """A fact with its unit."""
+    if name == "cuda_driver_version":
+        return f"{value // 1000}.{value % 1000 // 10}"
+    if name.endswith("_bytes"):
+        return size_bytes(value)
+    if name.endswith("_mhz"):
+        return f"{value:,.0f} MHz"
+    if name.endswith("_w"):
+        return f"{value:,.0f} W"
+    if isinstance(value, (list, tuple)):
+        return ".".join(map(str, value))
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def tools() -> None:
+    """Versions, then what is missing with the line that gets it."""
+    st.subheader("Toolchain", anchor=False)
+    missing = toolchain.problems()
+    for gap in missing:
+        st.warning(f"**{plain(gap.name)}** is missing or does not fit; needed for {plain(gap.needed_for)}.")
+        st.code(gap.line, language="bash")
+    if not missing:
+        st.success("Nothing is missing.")
+    versions = versions_frame(toolchain.versions())
+    st.dataframe(versions, hide_index=True, width=560, height="content", key="versions", alt="Versions of packages and tools")
+    st.caption("CUDA 13 code needs a driver that serves CUDA 13: compare “driver CUDA” with NVRTC and nvcc.")
+
+
+def versions_frame(found: dict[str, str | None]) -> pd.DataFrame:
+    return pd.DataFrame([(name, version or "not installed") for name, version in found.items()], columns=["name", "version"])
+
+
+def jobs() -> None:
+    """Running and queued jobs, drawn again while there are any."""
+    st.subheader("Jobs", anchor=False)
+    active = bool(store().jobs(active=True))
+    st.fragment(guarded(_jobs), run_every=TICK_S if active else None, key="_jobs")(active)
+
+
+def _jobs(was_active: bool) -> None:
+    found = store().jobs(active=True)
+    if was_active and not found:
+        st.rerun()
+    pid = client.engine_pid(store().home)
+    st.caption(f"The engine is running (process {pid})." if pid else "The engine is not running; the first job starts it.")
+    if not found:
+        st.caption("No job is running or queued.")
+    for job in reversed(found):
+        with st.container(border=True, horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+            st.markdown(job_line(job))
+            st.button(
+                "Cancel",
+                key=f"cancel_{job.id}",
+                icon=":material/stop:",
+                disabled=job.state == "cancelling",
+                on_click=client.cancel,
+                args=(store(), job.id),
+            )
+
+
+@guarded
+def _cancel(job: str) -> None:
+    client.cancel(store(), job)
+
+
+def job_line(job: JobView, now: float | None = None) -> str:
+    """Markdown: what it is, and how far."""
+    now = time.time() if now is None else now
+    what = f"{job.kind} {job.request.get('kernel', '')} on {job.request.get('device') or job.request.get('target') or ''}"
+    config = assignments(job.request.get("config") or {})
+    return f"**{plain(what)}**, {runs.headline(job, now)}  \n{plain(config)}"
+
+
+def storage() -> None:
+    st.subheader("Storage", anchor=False)
+    sizes = store().size_bytes()
+    st.markdown(
+        f"Everything of tileviz is under `{_code(str(store().home))}`"
+        + (" (set by TILEVIZ_HOME)." if os.environ.get("TILEVIZ_HOME") else ".")
+    )
+    rows = [("results", sizes["results"]), ("compiled code", sizes["artifacts"]), ("TileLang's cache under this folder", sizes["tilelang"])]
+    frame = pd.DataFrame([(name, size_bytes(value)) for name, value in rows], columns=["what", "size"])
+    st.dataframe(frame, hide_index=True, width=420, key="sizes", alt="Sizes on disk")
+    with st.popover("Clear the compiled code", icon=":material/delete:"):
+        st.markdown("Deletes compiled code and TileLang's cache under this folder. Results stay; the next run compiles again.")
+        st.button("Clear it", key="clear", type="primary", on_click=_clear)
+    if st.session_state.pop("_cleared", False):
+        st.success("The compiled code was cleared.")
+
+
+@guarded
+def _clear() -> None:
+    store().clear_cache()
+    st.session_state["_cleared"] = True
+
+
+def _code(text: str) -> str:
+    return text.replace("`", "'")
