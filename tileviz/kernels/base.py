@@ -86,6 +86,8 @@ class Kernel:
     baselines: tuple[Baseline, ...] = ()
     canonical: Callable[[Problem, Config, Target], Config] = lambda problem, config, target: config
     """The config that generates the same code: idle knobs brought to one value."""
+    cannot: Callable[[Problem, Target], str | None] = lambda problem, target: None
+    """What this kernel cannot do on a target whatever the config, in one sentence, or None."""
     check: Callable[[Problem], None] = lambda problem: None
     """Raises BadValue when fields do not go together."""
     error_scale: str = "sum"
@@ -142,8 +144,8 @@ class Kernel:
         return self.estimate(problem, config, target)
 
     def unsupported(self, problem: Problem, target: Target) -> str | None:
-        """Why the target cannot express this problem at all, whatever the config: its dtype."""
-        return dtype_supported(problem["dtype"], target)
+        """Why the target cannot express this problem at all, whatever the config: its dtype, or what the kernel itself cannot do there."""
+        return dtype_supported(problem["dtype"], target) or self.cannot(problem, target)
 
     def same_code(self, problem: Problem, config: Config, target: Target) -> Config:
         """The canonical form of a config: configs that are equal here generate the same code."""

@@ -69,13 +69,14 @@ class Real:
         except (TypeError, ValueError):
             raise BadValue(f"{self.name} is '{value}'; give a number, or leave it empty") from None
         if not math.isfinite(number) or not self.minimum <= number <= self.maximum:
-            raise BadValue(f"{self.name} is {value}; give a finite number" + ("" if math.isinf(self.minimum) else f" from {self.minimum:g} to {self.maximum:g}"))
+            limits = "" if math.isinf(self.minimum) else f" from {self.minimum:g} to {self.maximum:g}"
+            raise BadValue(f"{self.name} is {value}; give a finite number{limits}")
         return number
 
 
 @dataclass(frozen=True)
 class Knob:
-    """A value of the schedule. `choices` are offered; any multiple of step from minimum to maximum may be typed."""
+    """A value of the schedule. `choices` are offered; any multiple of step (or power of two) from minimum to maximum may be typed."""
 
     name: str
     choices: tuple
@@ -84,6 +85,7 @@ class Knob:
     minimum: int = 1
     maximum: int = 65536
     step: int = 1
+    power_of_two: bool = False
 
     @property
     def is_flag(self) -> bool:
@@ -99,8 +101,9 @@ class Knob:
         if self.is_word:
             return Choice(self.name, self.choices, self.default).parse(value)
         number = _whole(self.name, value)
-        if not self.minimum <= number <= self.maximum or number % self.step:
-            kind = f"multiple of {self.step}" if self.step > 1 else "whole number"
+        odd = number % self.step or (self.power_of_two and number & (number - 1))
+        if odd or not self.minimum <= number <= self.maximum:
+            kind = "power of two" if self.power_of_two else f"multiple of {self.step}" if self.step > 1 else "whole number"
             raise BadValue(f"{self.name} is {number:,}; give a {kind} from {self.minimum:,} to {self.maximum:,}")
         return number
 

@@ -6,12 +6,15 @@ the maximum grows. A causal mask is aligned bottom-right: row i sees keys j <= i
 
 import math
 
-from tileviz.kernels import rules, tiles, torch_calls
+from tileviz.kernels import attention_rules, rules, torch_calls
 from tileviz.kernels.base import FLOAT_DTYPES, Choice, Flag, Kernel, Knob, Preset, Real, Size, T
-from tileviz.records import Cost, Estimate
+from tileviz.records import Cost
 
 LOG2E = 1.4426950408889634
 """exp(x) is exp2(x LOG2E), one instruction on a GPU."""
+
+TILES = ((128, 128), (128, 64), (64, 64), (64, 32), (32, 32), (32, 16))
+"""Rows and keys of a tile, from large to small, each with a warp for 16 rows."""
 
 
 def program(B, H, Sq, Sk, D, dtype, causal, scale, block_M, block_N, num_stages, threads):
@@ -21,6 +24,8 @@ def program(B, H, Sq, Sk, D, dtype, causal, scale, block_M, block_N, num_stages,
     shift = Sk - Sq
     masked = causal or Sk % block_N != 0 or early != 1.0
     some_see_no_key = causal and shift < 0
+    # Scores are the left operand of the second product, from registers. TF32 wants another layout there: float32 goes by shared memory.
+    alloc_P = T.alloc_shared if dtype == "float32" else T.alloc_fragment
 
     @T.prim_func
     def flash_attention(
@@ -34,7 +39,7 @@ def program(B, H, Sq, Sk, D, dtype, causal, scale, block_M, block_N, num_stages,
             K_shared = T.alloc_shared((block_N, D), dtype)
             V_shared = T.alloc_shared((block_N, D), dtype)
             S = T.alloc_fragment((block_M, block_N), "float32")
-            P = T.alloc_fragment((block_M, block_N), dtype)
+            P = alloc_P((block_M, block_N), dtype)
             acc = T.alloc_fragment((block_M, D), "float32")
             highest = T.alloc_fragment((block_M,), "float32")
             before = T.alloc_fragment((block_M,), "float32")
@@ -121,50 +126,7 @@ def cost(problem):
 
 
 def estimate(problem, config, target):
-    """Shared memory is `(block_M D + max(num_stages, 1) 2 block_N D) size`, plus 1,024 B of barriers where tiles come by TMA."""
-    M, N, stages, threads = (config[name] for name in ("block_M", "block_N", "num_stages", "threads"))
-    D, dtype, size = problem["D"], problem["dtype"], rules.DTYPE_BYTES[problem["dtype"]]
-    masked = rules.joined(rules.larger_than("block_M", M, problem["Sq"]), rules.larger_than("block_N", N, problem["Sk"]))
-    if target.kind == "cpu":
-        stack = (M + 2 * N) * D * size + (2 * M * N + M * D + 5 * M) * 4
-        return Estimate(threads=threads, stack_bytes=stack, broken=rules.joined(rules.cpu_stack(stack, target)), notes=masked)
-    copies = tuple(tiles.Copy(tensor, D, D, size) for tensor in "KV")
-    producers = tiles.producer_threads(copies, threads, stages, target, config)
-    buffers = 1 if stages == 0 and key_tiles(problem, config) == (1, 1) else 2 * max(stages, 1)
-    shared = (M + buffers * N) * D * size + (rules.BARRIER_BYTES if producers else 0)
-    instruction = tiles.matrix_instruction(M, min(D, N), dtype, threads, target, config)
-    accumulator = rules.ceildiv(M * (N + D), threads)
-    return Estimate(
-        shared_bytes=shared,
-        accumulator_registers=accumulator,
-        threads=threads,
-        producer_threads=producers,
-        broken=rules.joined(
-            tiles.warp_split(M, N, threads, instruction, rows_only=True),
-            tiles.product_step(N, dtype, target),
-            rules.shared_memory(shared, target),
-            rules.threads(threads, producers, target),
-            _runtime_trips(problem, config, producers, target),
-        ),
-        notes=rules.joined(rules.accumulator_note(accumulator, target), *masked),
-    )
-
-
-def key_tiles(problem, config) -> tuple[int, int]:
-    """Fewest and most key tiles that a block of rows walks over."""
-    last = rules.ceildiv(problem["Sk"], config["block_N"])
-    if not problem["causal"]:
-        return last, last
-    first_keys = min(problem["Sk"], max(0, config["block_M"] + problem["Sk"] - problem["Sq"]))
-    return rules.ceildiv(first_keys, config["block_N"]), last
-
-
-def _runtime_trips(problem, config, producers, target) -> str | None:
-    """TileLang 0.1.15 cannot count cp.async groups in a loop whose length is known only at run time."""
-    fewest, most = key_tiles(problem, config)
-    if fewest == most or config["num_stages"] < 2 or not tiles.uses_cp_async(config["num_stages"], producers, target):
-        return None
-    return f"causal with {config['num_stages']} stages does not lower where tiles come by cp.async ({target.name}); use num_stages 1 or 0"
+    return attention_rules.estimate(problem, config, target)
 
 
 def canonical(problem, config, target):
@@ -172,10 +134,14 @@ def canonical(problem, config, target):
 
 
 def suggest(problem, target):
-    """Smaller tiles where a head of 256 or float32 takes more room, one stage for a causal mask without TMA."""
+    """The target's tile where it fits, with two stages if it may have them; else the next smaller tile that fits."""
     if not target.is_cuda:
         return {}
-    return {}
+    usual = {k.name: k.default for k in KERNEL.knobs} | KERNEL.default_configs.get(target.name, {})
+    ladder = [(M, N, stages, 2 * M) for M, N in TILES for stages in (2, 1)] + [(16, 16, 0, 32)]
+    smaller = [dict(zip(("block_M", "block_N", "num_stages", "threads"), step, strict=True)) for step in ladder]
+    fitting = [c for c in smaller if c["block_M"] <= usual["block_M"] and c["block_N"] <= usual["block_N"]]
+    return rules.first_that_fits(estimate, problem, target, [{**usual, "num_stages": 2}, usual, *fitting])
 
 
 KERNEL = Kernel(
@@ -197,7 +163,9 @@ KERNEL = Kernel(
         Knob("block_M", (64, 128, 192), default=64, help="query rows per block"),
         Knob("block_N", (32, 64, 128), default=64, help="keys per step"),
         Knob("num_stages", (0, 1, 2, 3), default=1, minimum=0, maximum=64, help="shared-memory buffers in flight"),
-        Knob("threads", (128, 256, 384), default=128, help="threads per block, without the producer warps", minimum=32, maximum=4096, step=32),
+        Knob(
+            "threads", (128, 256, 384), default=128, help="threads per block, without the producer warps", minimum=32, maximum=4096, step=32
+        ),
     ),
     inputs=inputs,
     output=output,
@@ -205,6 +173,7 @@ KERNEL = Kernel(
     cost=cost,
     estimate=estimate,
     canonical=canonical,
+    cannot=attention_rules.cannot,
     suggest=suggest,
     accumulate=lambda problem: problem["Sk"],
     error_scale="attention",
@@ -212,6 +181,7 @@ KERNEL = Kernel(
     defaults={"cpu": {"B": 1, "H": 2, "Sq": 128, "Sk": 128, "D": 64, "dtype": "float32"}},
     default_configs={
         "cpu": {"block_M": 32, "block_N": 32, "num_stages": 0, "threads": 128},
+        "sm_80": {"block_M": 128, "block_N": 64, "num_stages": 1, "threads": 256},
         "sm_90a": {"block_M": 192, "block_N": 128, "num_stages": 2, "threads": 384},
         "sm_100a": {"block_M": 128, "block_N": 128, "num_stages": 2, "threads": 256},
         "sm_103a": {"block_M": 128, "block_N": 128, "num_stages": 2, "threads": 256},

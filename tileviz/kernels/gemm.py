@@ -68,11 +68,13 @@ def canonical(problem, config, target):
 
 
 def suggest(problem, target):
-    """float32 tiles take twice the shared memory, so they go half as deep."""
-    if problem["dtype"] != "float32" or not target.is_cuda:
+    """The target's tile where it fits. float32 takes twice the shared memory, so it goes half as deep, then with fewer stages."""
+    if not target.is_cuda:
         return {}
-    usual = KERNEL.default_configs.get(target.name, {})
-    return {"block_K": max(16, usual.get("block_K", 64) // 2)}
+    usual = {k.name: k.default for k in KERNEL.knobs} | KERNEL.default_configs.get(target.name, {})
+    depth, stages = usual["block_K"], usual["num_stages"]
+    ladder = [(depth, stages), (depth // 2, stages), *((depth // 2, n) for n in range(stages - 1, -1, -1))]
+    return rules.first_that_fits(estimate, problem, target, ({**usual, "block_K": k, "num_stages": n} for k, n in ladder))
 
 
 KERNEL = Kernel(
@@ -92,7 +94,9 @@ KERNEL = Kernel(
         Knob("block_N", (64, 128, 256), default=128, help="columns of C per block"),
         Knob("block_K", (32, 64, 128), default=64, help="depth of one pipeline step"),
         Knob("num_stages", (0, 1, 2, 3, 4), default=3, minimum=0, maximum=64, help="shared-memory buffers in flight"),
-        Knob("threads", (128, 256, 512), default=256, minimum=32, maximum=4096, step=32, help="threads per block, without the producer warps"),
+        Knob(
+            "threads", (128, 256, 512), default=256, minimum=32, maximum=4096, step=32, help="threads per block, without the producer warps"
+        ),
         Knob("enable_swizzle", (True, False), default=True, help="visit blocks in panels, for L2 reuse"),
         Knob("panel_size", (4, 8, 10, 16), default=10, help="width of a panel, in blocks"),
     ),

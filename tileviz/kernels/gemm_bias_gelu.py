@@ -183,8 +183,12 @@ KERNEL = Kernel(
     baselines=(
         *torch_calls.matmul_baselines(eager),
         Baseline(
-            "cublaslt_epilogue", "cuBLASLt epilogue", torch_calls.with_blas(fused, "cublaslt"), kind="cuda",
-            unavailable=no_fused, math_mode=rules.torch_math_mode,
-        ),
+            "cublaslt_epilogue",
+            "cuBLASLt epilogue",
+            torch_calls.with_blas(fused, "cublaslt"),
+            kind="cuda",
+            unavailable=no_fused,
+            math_mode=rules.torch_math_mode,
+        ),  # fmt: skip
     ),
-)  # fmt: skip
+)

@@ -8,7 +8,17 @@ from tileviz.kernels import tiles
 from tileviz.kernels.tiles import DTYPE_BYTES
 from tileviz.records import Estimate, Target
 
-__all__ = ["DTYPE_BYTES", "ceildiv", "cpu_stack", "dtype_supported", "gemm_math_mode", "joined", "shared_memory", "threads", "torch_math_mode"]
+__all__ = [
+    "DTYPE_BYTES",
+    "ceildiv",
+    "cpu_stack",
+    "dtype_supported",
+    "gemm_math_mode",
+    "joined",
+    "shared_memory",
+    "threads",
+    "torch_math_mode",
+]
 
 CPU_STACK_LIMIT = 4 << 20
 """Bytes of tiles on the stack of the CPU target: 4 MB works, 8 MB is a segmentation fault."""
@@ -58,6 +68,12 @@ def joined(*sentences: str | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(s for s in sentences if s))
 
 
+def first_that_fits(estimate, problem, target: Target, configs) -> dict:
+    """The first of these configs that breaks no rule, or the last of all."""
+    configs = list(configs)
+    return next((c for c in configs if not estimate(problem, c, target).broken), configs[-1])
+
+
 def accumulator_note(registers: int, target: Target) -> str | None:
     limit = target.limits.registers_per_thread if target.limits else registers
     if registers <= limit:
@@ -83,7 +99,7 @@ def tile_gemm(problem, config, target: Target) -> Estimate:
     copies = gemm_copies(problem, config)
     producers = tiles.producer_threads(copies, asked, stages, target, config)
     shared = max(stages, 1) * (M * K + K * N) * size + (BARRIER_BYTES if producers else 0)
-    instruction = tiles.matrix_instruction(M, K, dtype, asked, target, config)
+    instruction = tiles.matrix_instruction(M, N, K, dtype, asked, target, config)
     transposed = problem["layout"] == "NT"
     columns, wrong = tiles.wgmma_columns(M, N, asked, transposed) if instruction == "wgmma" else (None, None)
     rows = problem["M"], problem["N"] if transposed else problem["K"]
@@ -96,7 +112,7 @@ def tile_gemm(problem, config, target: Target) -> Estimate:
         broken=joined(
             tiles.warp_split(M, N, asked, instruction),
             columns,
-            None if instruction == "fma" else tiles.product_step(K, dtype, target),
+            tiles.product_step(K, dtype, instruction, target),
             *(tiles.odd_row(c.tensor, n, c, stages, producers, target) for c, n in zip(copies, rows, strict=True)),
             shared_memory(shared, target),
             threads(asked, producers, target),

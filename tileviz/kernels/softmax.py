@@ -107,7 +107,7 @@ def cost(problem):
 
 
 def estimate(problem, config, target):
-    """A tile of rows in registers. Shared memory holds a partial result of each warp, and is no limit."""
+    """A tile of rows in registers; shared memory holds at most one partial maximum and, online, one partial sum a thread."""
     width = tile_width(problem["N"], config["block_N"])
     tile = config["block_M"] * width
     if target.kind == "cpu":
@@ -115,6 +115,7 @@ def estimate(problem, config, target):
         return Estimate(threads=config["threads"], stack_bytes=stack, broken=rules.joined(rules.cpu_stack(stack, target)))
     registers = rules.ceildiv(tile, config["threads"])
     return Estimate(
+        shared_bytes=config["threads"] * (4 if problem["N"] <= width else 8),
         accumulator_registers=registers,
         threads=config["threads"],
         broken=rules.joined(rules.threads(config["threads"], 0, target)),
@@ -158,9 +159,16 @@ KERNEL = Kernel(
         Choice("dtype", FLOAT_DTYPES, "float16"),
     ),
     knobs=(
-        Knob("block_M", (1, 2, 4, 8), default=1, help="rows per block", maximum=1024),
-        Knob("block_N", (1024, 2048, 4096, 8192, 16384, 32768), default=8192, help="columns per step; a longer row is read twice", maximum=262144),
-        Knob("threads", (128, 256, 512, 1024), default=256, help="threads per block", minimum=32, maximum=4096, step=32),
+        Knob("block_M", (1, 2, 4, 8), default=1, help="rows per block", maximum=1024, power_of_two=True),
+        Knob(
+            "block_N",
+            (1024, 2048, 4096, 8192, 16384, 32768),
+            default=8192,
+            help="columns per step; a longer row is read twice",
+            maximum=262144,
+            power_of_two=True,
+        ),
+        Knob("threads", (128, 256, 512, 1024), default=256, help="threads per block", minimum=32, maximum=4096, power_of_two=True),
     ),
     inputs=inputs,
     output=output,
@@ -171,7 +179,7 @@ KERNEL = Kernel(
     suggest=suggest,
     accumulate=lambda problem: problem["N"],
     error_scale="softmax",
-    defaults={"cpu": {"M": 1024, "N": 1000, "dtype": "float32"}},
+    defaults={"cpu": {"M": 512, "N": 1000, "dtype": "float32"}},
     default_configs={"cpu": {"block_M": 1, "block_N": 8192, "threads": 128}},
     presets=(
         Preset("rows of 1000", {"M": 65536, "N": 1000}, kind="cuda"),

@@ -37,8 +37,10 @@ class Copy:
         return self.stride % 16 == 0 and self.tile_columns * self.size % 16 == 0
 
 
-def matrix_instruction(M: int, K: int, dtype: str, threads: int, target: Target, config: Config) -> str:
-    """`wgmma`, `mma` or `fma`: what T.gemm becomes for an M-row tile with K products an element."""
+def matrix_instruction(M: int, N: int, K: int, dtype: str, threads: int, target: Target, config: Config) -> str:
+    """`wgmma`, `mma`, `mma_volta` or `fma` (scalar): what T.gemm becomes for an M x N tile with K products an element."""
+    if target.capability == (7, 0):
+        return "mma_volta" if dtype == "float16" and M % 16 == 0 and N % 16 == 0 and K % 4 == 0 else "fma"
     if target.capability == (7, 5) and dtype != "float16":
         return "fma"
     wide = dtype in ("float16", "bfloat16") and K % 16 == 0 and M >= 64 and threads // WARP % 4 == 0
@@ -47,8 +49,10 @@ def matrix_instruction(M: int, K: int, dtype: str, threads: int, target: Target,
     return "mma"
 
 
-def product_step(K: int, dtype: str, target: Target) -> str | None:
+def product_step(K: int, dtype: str, instruction: str, target: Target) -> str | None:
     """A tile's depth must be whole steps of the matrix instruction."""
+    if instruction in ("fma", "mma_volta"):
+        return None
     full = 8 if dtype == "float32" or target.capability == (7, 5) else 16
     if K == 8 or K % full == 0:
         return None
@@ -56,32 +60,39 @@ def product_step(K: int, dtype: str, target: Target) -> str | None:
     return f"depth {K} is not whole steps of the {dtype} matrix instruction; give {steps}"
 
 
-def warp_split(M: int, N: int, threads: int, instruction: str, rows_only: bool = False) -> str | None:
-    """Warps must cover the tile in equal shares of 16 rows and 8 columns; wgmma takes four warps along the rows together.
+def warp_columns(instruction: str) -> int:
+    """Columns of the smallest share of a warp."""
+    return 16 if instruction == "mma_volta" else 8
 
-    `rows_only`: warps may not share a row, as in attention, where a row's softmax stays in one warp.
-    """
-    warps = threads // WARP
+
+def warp_split(M: int, N: int, threads: int, instruction: str) -> str | None:
+    """Warps must cover the tile in equal shares of 16 rows and 8 columns; wgmma takes four warps along the rows together."""
+    warps, columns = threads // WARP, warp_columns(instruction)
     if instruction == "fma":
-        return None if M * N < threads or M * N % threads == 0 else f"{threads} threads cannot share the {M * N:,} elements of a {M} x {N} tile equally"
+        even = M * N < threads or M * N % threads == 0
+        return None if even else f"{threads} threads cannot share the {M * N:,} elements of a {M} x {N} tile equally"
     if M % 16:
         return f"{M} rows are not a multiple of 16, the rows of a matrix instruction"
-    if N % 8:
-        return f"{N} columns are not a multiple of 8, the columns of a matrix instruction"
-    if rows_only and M % (16 * warps):
-        return f"layout conflict: {M} rows are not whole shares of 16 for {warps} warps; use {16 * warps} rows, or fewer threads"
-    if rows_only or warp_grid(M, N, warps, instruction):
+    if N % columns:
+        return f"{N} columns are not a multiple of {columns}, the columns of a matrix instruction"
+    if warp_grid(M, N, warps, instruction):
         return None
     together = ", four warps along the rows" if instruction == "wgmma" else ""
-    return f"{warps} warps cannot cover {M} x {N} in equal shares of 16 rows and 8 columns{together}; change threads or the tile"
+    return f"{warps} warps cannot cover {M} x {N} in equal shares of 16 rows and {columns} columns{together}; change threads or the tile"
+
+
+def warps_on_rows(M: int, N: int, threads: int) -> int:
+    """Warps along the rows with policy FullRow: as many as cover the tile; 0 when no split does."""
+    warps = threads // WARP
+    return next((m for m in range(warps, 0, -1) if warps % m == 0 and M % (16 * m) == 0 and N % (8 * (warps // m)) == 0), 0)
 
 
 def warp_grid(M: int, N: int, warps: int, instruction: str) -> tuple[int, int] | None:
     """Warps along rows and columns: of the splits that cover the tile, the one whose shares are most like the tile in shape."""
-    group = 4 if instruction == "wgmma" else 1
+    group, columns = (4 if instruction == "wgmma" else 1), warp_columns(instruction)
     splits = [(down, warps // down) for down in range(group, warps + 1, group) if warps % down == 0]
-    covering = [(m, n) for m, n in splits if M % (16 * m) == 0 and N % (8 * n) == 0]
-    return min(covering, key=lambda s: abs((M / (16 * s[0])) / (N / (8 * s[1])) - M / N), default=None)
+    covering = [(m, n) for m, n in splits if M % (16 * m) == 0 and N % (columns * n) == 0]
+    return min(covering, key=lambda s: abs((M / (16 * s[0])) / (N / (columns * s[1])) - M / N), default=None)
 
 
 def wgmma_columns(M: int, N: int, threads: int, transposed: bool) -> tuple[str | None, str | None]:

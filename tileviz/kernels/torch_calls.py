@@ -67,13 +67,17 @@ def with_tf32(make: Callable) -> Callable:
     return made
 
 
+def float32_only(problem) -> str | None:
+    return None if problem["dtype"] == "float32" else f"TF32 is a way to multiply float32; these inputs are {problem['dtype']}"
+
+
 def matmul_baselines(eager: Callable) -> tuple[Baseline, ...]:
     """A matrix product, and what follows it, in PyTorch: as is, in TF32, compiled, and by each cuBLAS library."""
     return (
         Baseline("eager", "PyTorch eager", eager, math_mode=torch_math_mode),
         Baseline(
             "eager_tf32", "PyTorch eager, TF32", with_tf32(eager), kind="cuda", math_mode=lambda problem: "TF32",
-            unavailable=lambda problem: None if problem["dtype"] == "float32" else f"TF32 is a way to multiply float32; these inputs are {problem['dtype']}",
+            unavailable=float32_only,
         ),
         Baseline("torch_compile", "torch.compile", eager, math_mode=torch_math_mode, compiles=True),
         Baseline("cublas", "cuBLAS", with_blas(eager, "cublas"), kind="cuda", math_mode=torch_math_mode),

@@ -1,0 +1,208 @@
+"""What every kernel of the registry owes to the rest, whoever adds it."""
+
+import inspect
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from tests.kernels.run_cpu import CPU, draw
+from tileviz import kernels
+from tileviz.compiler.targets import TARGETS, target
+from tileviz.errors import BadValue, UnknownName
+from tileviz.kernels.base import FLOAT_DTYPES, Choice
+
+ROOT = Path(__file__).resolve().parents[2]
+EVERY = pytest.mark.parametrize("kernel", [kernels.kernel(name) for name in kernels.names()], ids=lambda kernel: kernel.name)
+
+BLOCKED = """
+import sys
+
+class Block:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in ("torch", "tilelang", "tvm", "numpy"):
+            raise ImportError(f"{name} is blocked here")
+
+sys.meta_path.insert(0, Block())
+from tileviz import kernels
+for name in kernels.names():
+    kernel = kernels.kernel(name)
+    problem = kernel.problem()
+    kernel.rules(problem, kernel.config(), None or __import__("tileviz.records").records.Target("cpu", "cpu"))
+    kernel.cost(problem), kernel.source_hash
+print(*kernels.names())
+"""
+
+
+def small(kernel) -> dict:
+    """A problem of this kernel that takes no time."""
+    sizes = {"M": 5, "N": 7, "K": 6, "B": 1, "H": 2, "Sq": 4, "Sk": 5}
+    return kernel.problem({f.name: sizes[f.name] for f in kernel.fields if f.name in sizes} | {"dtype": "float32"}, "cpu")
+
+
+def test_the_registry_holds_the_five_in_order():
+    assert kernels.names()[:5] == ("vector_add", "gemm", "gemm_bias_gelu", "softmax", "flash_attention")
+
+
+def test_an_unknown_kernel_says_what_exists():
+    with pytest.raises(UnknownName, match="no kernel 'gem'; known: flash_attention, gemm, "):
+        kernels.kernel("gem")
+
+
+def test_kernels_are_read_without_torch_or_tilelang():
+    done = subprocess.run([sys.executable, "-c", BLOCKED], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == list(kernels.names())
+
+
+@EVERY
+def test_the_program_takes_exactly_its_fields_and_knobs(kernel):
+    assert list(inspect.signature(kernel.program).parameters) == [f.name for f in kernel.fields] + [k.name for k in kernel.knobs]
+
+
+@EVERY
+def test_the_source_is_the_file_itself(kernel):
+    assert f'name="{kernel.name}"' in kernel.source
+    assert len(kernel.source_hash) == 16
+
+
+@EVERY
+def test_dtypes_are_those_of_the_contract(kernel):
+    assert kernel.field("dtype") == Choice("dtype", FLOAT_DTYPES, kernel.field("dtype").default, kernel.field("dtype").help)
+
+
+@EVERY
+def test_defaults_are_values_that_are_taken(kernel):
+    for kind in ("cuda", "cpu"):
+        problem = kernel.problem({}, kind)
+        assert kernel.problem(problem, kind) == problem
+    for knob in kernel.knobs:
+        assert knob.parse(knob.default) == knob.default
+        assert all(knob.parse(str(choice)) == choice for choice in knob.choices)
+        assert knob.help
+
+
+@EVERY
+def test_the_default_cpu_problem_is_one_the_cpu_can_do(kernel):
+    problem = kernel.problem({}, "cpu")
+    assert kernel.unsupported(problem, CPU) is None
+    assert kernel.rules(problem, kernel.config({}, CPU, problem), CPU).broken == ()
+
+
+@EVERY
+@pytest.mark.parametrize("name", TARGETS)
+def test_the_default_config_breaks_no_rule_for_any_dtype(kernel, name):
+    chosen = target(name)
+    for dtype in FLOAT_DTYPES:
+        problem = kernel.problem({"dtype": dtype}, chosen.kind)
+        if kernel.unsupported(problem, chosen) is None:
+            assert kernel.rules(problem, kernel.config({}, chosen, problem), chosen).broken == (), (dtype, name)
+
+
+@EVERY
+@pytest.mark.parametrize("name", TARGETS)
+def test_every_choice_of_every_knob_is_judged(kernel, name):
+    chosen = target(name)
+    problem = kernel.problem({}, chosen.kind)
+    for knob in kernel.knobs:
+        for choice in knob.choices:
+            estimate = kernel.rules(problem, kernel.config({knob.name: choice}, chosen, problem), chosen)
+            assert all(isinstance(said, str) and said for said in (*estimate.broken, *estimate.notes))
+            assert estimate.threads > 0
+
+
+@EVERY
+def test_presets_are_complete_and_named_once(kernel):
+    assert len({preset.name for preset in kernel.presets}) == len(kernel.presets)
+    for preset in kernel.presets:
+        for kind in ("cuda", "cpu") if preset.kind == "any" else (preset.kind,):
+            problem = kernel.problem(preset.problem, kind)
+            kernel.config(preset.config, None, problem)
+
+
+@EVERY
+def test_inputs_output_and_reference_fit_together(kernel):
+    problem = small(kernel)
+    inputs = draw(kernel.name, problem)
+    shape, dtype = kernel.output(problem)
+    reference = kernel.reference(problem, *(t.double() for t in inputs))
+    assert tuple(reference.shape) == shape
+    assert reference.dtype == torch.float64 and dtype == "float32"
+    assert all(t.dtype == torch.float32 for t in inputs)
+
+
+@EVERY
+def test_the_cost_is_positive_and_says_its_formula(kernel):
+    cost = kernel.cost(kernel.problem())
+    assert cost.bytes > 0 and cost.flops >= 0
+    assert cost.flops_formula and cost.bytes_formula
+
+
+@EVERY
+def test_the_sum_is_as_long_as_a_whole_number_of_terms(kernel):
+    assert kernel.accumulate(kernel.problem()) >= 1
+    assert kernel.error_scale in ("sum", "softmax", "attention", "exact")
+    assert kernel.math_mode(kernel.problem({"dtype": "float32"}), target("sm_90a")) in ("float32", "TF32")
+    assert kernel.math_mode(kernel.problem({"dtype": "float16"}), target("sm_90a")) == "float16"
+
+
+@EVERY
+def test_unknown_names_say_what_exists(kernel):
+    with pytest.raises(UnknownName, match=f"no problem size or flag of {kernel.name} 'Z'; known: "):
+        kernel.problem({"Z": 1})
+    with pytest.raises(UnknownName, match=f"no knob of {kernel.name} 'block_Z'; known: "):
+        kernel.config({"block_Z": 1})
+    with pytest.raises(UnknownName, match=r"no pass config 'tl\.nonsense'"):
+        kernel.config({"tl.nonsense": 1})
+
+
+@EVERY
+def test_absurd_sizes_are_refused_in_a_sentence(kernel):
+    sizes = [f.name for f in kernel.fields if hasattr(f, "minimum") and f.name != "scale"]
+    for name in sizes:
+        for value in (0, -1, 10**12, "x", 1.5, True, math.inf):
+            with pytest.raises(BadValue, match=f"{name} is "):
+                kernel.problem({name: value})
+
+
+@EVERY
+def test_pass_configs_ride_along_and_reach_the_rules(kernel):
+    config = kernel.config({"tl.disable_warp_specialized": "true"}, target("sm_90a"))
+    assert config["tl.disable_warp_specialized"] is True
+    assert kernel.pass_configs(config) == {"tl.disable_warp_specialized": True}
+    assert set(kernel.knob_values(config)) == {knob.name for knob in kernel.knobs}
+    problem = kernel.problem()
+    assert kernel.rules(problem, config, target("sm_90a")).producer_threads == 0
+
+
+@EVERY
+def test_baselines_are_named_once_and_answer_for_every_problem(kernel):
+    names = [baseline.name for baseline in kernel.baselines]
+    assert len(set(names)) == len(names)
+    assert names[0] == "eager" and "torch_compile" in names
+    for baseline in kernel.baselines:
+        assert baseline.kind in ("any", "cuda", "cpu")
+        assert baseline.unavailable(small(kernel)) is None or isinstance(baseline.unavailable(small(kernel)), str)
+        assert baseline.math_mode(small(kernel))
+
+
+@EVERY
+def test_eager_pytorch_computes_the_reference(kernel):
+    problem = small(kernel)
+    inputs = draw(kernel.name, problem)
+    expected = kernel.reference(problem, *(t.double() for t in inputs))
+    output = kernel.baselines[0].make(problem)(*inputs)
+    torch.testing.assert_close(output.double(), expected, rtol=1e-5, atol=1e-5)
+
+
+@EVERY
+def test_the_canonical_form_is_its_own(kernel):
+    for name in ("cpu", "sm_80", "sm_90a"):
+        chosen = target(name)
+        problem = kernel.problem({}, chosen.kind)
+        once = kernel.same_code(problem, kernel.config({"threads": 256}, chosen, problem), chosen)
+        assert kernel.same_code(problem, once, chosen) == once
+        assert kernel.config(once, chosen, problem) == once

@@ -1,0 +1,71 @@
+"""The default of every kernel lowers and fits on every target, with the instructions that its target is known for (V01)."""
+
+import re
+
+import pytest
+
+from tests.kernels.lowered import lowered
+from tileviz import kernels
+
+TARGETS = ("sm_75", "sm_80", "sm_89", "sm_90a", "sm_100a", "sm_120a")
+GEMM_CORE = {
+    "sm_75": "mma_sync",
+    "sm_80": "mma_sync",
+    "sm_89": "mma_sync",
+    "sm_90a": "wgmma_ss",
+    "sm_100a": "mma_sync",
+    "sm_120a": "mma_sync",
+}
+COPY = {"sm_75": None, "sm_80": "cp_async_gs", "sm_89": "cp_async_gs", "sm_90a": "tma_load", "sm_100a": "tma_load", "sm_120a": "tma_load"}
+CALLS = ("wgmma_ss", "wgmma_rs", "mma_sync", "cp_async_gs", "tma_load")
+
+
+def calls(source: str) -> set[str]:
+    return {name for name in CALLS if re.search(rf"\btl::{name}\b", source)}
+
+
+@pytest.mark.parametrize("arch", TARGETS)
+@pytest.mark.parametrize("name", kernels.names())
+def test_the_default_lowers_and_fits(name, arch):
+    outcome = lowered(name, arch)
+    assert outcome.runs, outcome.error
+    assert outcome.estimate.broken == ()
+    expected = set()
+    if "gemm" in name or "attention" in name:
+        expected = {GEMM_CORE[arch], COPY[arch]} - {None}
+    if name == "flash_attention" and arch == "sm_90a":
+        expected |= {"wgmma_rs"}
+    assert calls(outcome.source) == expected
+
+
+@pytest.mark.parametrize("N", [1, 7, 1000, 100_001, 262_144])
+@pytest.mark.parametrize("arch", TARGETS)
+def test_softmax_lowers_for_any_length(arch, N):
+    outcome = lowered("softmax", arch, {"N": N, "M": 5})
+    assert outcome.runs, outcome.error
+
+
+@pytest.mark.parametrize(
+    ("arch", "problem"),
+    [
+        ("sm_75", {"D": 256}),
+        ("sm_80", {"causal": True}),
+        ("sm_89", {"D": 128, "dtype": "float32"}),
+        ("sm_90a", {"D": 256, "causal": True}),
+        ("sm_90a", {"dtype": "float32"}),
+        ("sm_100a", {"D": 64, "Sq": 77, "Sk": 131, "causal": True}),
+        ("sm_120a", {"D": 256, "dtype": "float32"}),
+    ],
+    ids=str,
+)
+def test_attention_has_a_tile_that_fits_every_head_and_dtype(arch, problem):
+    outcome = lowered("flash_attention", arch, problem)
+    assert outcome.runs, outcome.error
+
+
+@pytest.mark.parametrize(
+    ("arch", "problem"), [("sm_90a", {"dtype": "float32"}), ("sm_80", {"M": 1, "K": 511}), ("sm_90a", {"M": 1001, "N": 1003, "K": 999})]
+)
+def test_gemm_has_a_config_for_any_problem(arch, problem):
+    outcome = lowered("gemm", arch, problem)
+    assert outcome.runs, outcome.error

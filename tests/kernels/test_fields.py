@@ -1,0 +1,59 @@
+"""Values as people type them: what is taken, and the sentence for what is not."""
+
+import pytest
+
+from tileviz.errors import BadValue
+from tileviz.kernels.base import Choice, Flag, Knob, Real, Size
+
+
+@pytest.mark.parametrize(("typed", "value"), [("4096", 4096), ("4_096", 4096), ("4,096", 4096), ("1e3", 1000), (7.0, 7), (7, 7)])
+def test_a_size_takes_whole_numbers_in_any_spelling(typed, value):
+    assert Size("M", 1).parse(typed) == value
+
+
+@pytest.mark.parametrize("typed", ["", "x", "1.5", None, True, "nan", "inf", [], 0, -3, 2**31])
+def test_a_size_refuses_the_rest_in_a_sentence(typed):
+    with pytest.raises(BadValue, match="M is "):
+        Size("M", 1).parse(typed)
+
+
+@pytest.mark.parametrize(
+    ("typed", "value"), [("", None), ("none", None), (None, None), ("auto", None), ("0", 0.0), ("-0.5", -0.5), (1, 1.0)]
+)
+def test_a_real_number_may_be_left_open(typed, value):
+    assert Real("scale", None).parse(typed) == value
+
+
+@pytest.mark.parametrize("typed", ["nan", "inf", "x"])
+def test_a_real_number_must_be_finite(typed):
+    with pytest.raises(BadValue, match="scale is "):
+        Real("scale", None).parse(typed)
+
+
+@pytest.mark.parametrize(("typed", "value"), [("true", True), ("NO", False), ("1", True), ("0", False), (True, True)])
+def test_a_flag_takes_yes_and_no(typed, value):
+    assert Flag("causal", False).parse(typed) is value
+
+
+def test_a_choice_takes_its_own_words_and_numbers():
+    assert Choice("D", (64, 128), 64).parse("128") == 128
+    with pytest.raises(BadValue, match="D is '96'; give one of 64, 128"):
+        Choice("D", (64, 128), 64).parse(96)
+
+
+def test_a_knob_takes_numbers_that_are_not_offered():
+    assert Knob("block_M", (64, 128), 64).parse("96") == 96
+
+
+def test_a_knob_of_whole_warps_refuses_part_of_one():
+    threads = Knob("threads", (128, 256), 128, minimum=32, maximum=1024, step=32)
+    assert threads.parse("96") == 96
+    with pytest.raises(BadValue, match="threads is 33; give a multiple of 32 from 32 to 1,024"):
+        threads.parse("33")
+
+
+def test_a_knob_of_powers_of_two_refuses_the_numbers_between():
+    width = Knob("block_N", (1024,), 1024, power_of_two=True)
+    assert width.parse(4096) == 4096
+    with pytest.raises(BadValue, match="block_N is 1,000; give a power of two"):
+        width.parse(1000)
