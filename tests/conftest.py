@@ -124,10 +124,13 @@ def shared_home(tmp_path_factory, compiled_once) -> Iterator[Path]:
 
 
 def make_home(folder: Path, compiled_once: Path) -> Path:
-    """A home whose TileLang cache is the shared one."""
+    """A home whose caches of TileLang and torch.compile are the shared ones."""
     from tileviz.compiler import toolchain
 
     folder.mkdir(parents=True)
+    inductor = compiled_once.parent / "inductor"
+    inductor.mkdir(exist_ok=True)
+    (folder / "inductor").symlink_to(inductor, target_is_directory=True)
     (folder / f"tilelang-{toolchain.cache_tag()}").symlink_to(compiled_once, target_is_directory=True)
     return folder
 

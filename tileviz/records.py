@@ -156,6 +156,10 @@ class Artifact:
     """`cuda` or `c`."""
     ptx: str | None = None
     sass: str | None = None
+    ir: str | None = None
+    """TileLang's lowered IR, the last form before the source."""
+    program: str | None = None
+    """The kernel's file, that the Python lines of `lines` are counted in."""
     cubin: bytes | None = None
     resources: Resources = Resources()
     instructions: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -166,6 +170,10 @@ class Artifact:
     """Wall seconds of each step: lower, compile, disassemble."""
     missing: dict[str, str] = field(default_factory=dict)
     """Texts that could not be made and why: {"sass": "nvdisasm not found; ..."}."""
+    lines: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    """Where each line of a text comes from, 0 where that is not known: of "source" the Python line, of "ptx" and "sass" the CUDA line."""
+    tensors: tuple[dict[str, Any], ...] = ()
+    """{"name", "shape", "dtype"} of the program's arguments; a size that is known only at run time is a text."""
 
 
 @dataclass(frozen=True)
@@ -213,6 +221,16 @@ class Timing:
     """Why the value cannot be right: faster than the memory or the arithmetic allows. Empty when plausible."""
     launch_bound: bool = False
     """Within 2x of an empty kernel: never ranked."""
+    l2_resident: bool = False
+    """Warm L2 and a rate over what memory can give: the data came from L2."""
+    floor_us: float | None = None
+    """An empty kernel by the same timer, in the same session."""
+    flush: str = ""
+    """How L2 was emptied before each sample: `read`, `write` or `none`; empty on the CPU."""
+    earlier_us: tuple[float, ...] = ()
+    """Samples taken before the others and set aside: at another clock, or before ours and the baselines were measured in turn."""
+    note: str = ""
+    """How the samples came about: measured in turn, measured again and why."""
 
     @property
     def n(self) -> int:
@@ -273,6 +291,10 @@ class Roofline:
     """Share of that ceiling reached, 0 to 1; None when no ceiling is known."""
     ceiling: str = ""
     """The ceiling used, with its source: `4.80 TB/s, datasheet`."""
+    fraction_measured: float | None = None
+    """Share of the ceiling measured on this device; over 1 when this kernel beats what was measured with."""
+    ceiling_measured: str = ""
+    """`4.28 TB/s, copy of 4.00 GiB measured on 2026-11-29`."""
 
 
 @dataclass(frozen=True)
@@ -414,6 +436,7 @@ def _timing(doc) -> Timing | None:
     values = _known(Timing, doc)
     values["samples_us"] = tuple(values.get("samples_us") or ())
     values["throttle_reasons"] = tuple(values.get("throttle_reasons") or ())
+    values["earlier_us"] = tuple(values.get("earlier_us") or ())
     return Timing(**values)
 
 

@@ -107,6 +107,6 @@ def test_a_timer_that_cannot_be_used_gives_its_reason(monkeypatch):
         def is_available(self):
             return "the clock stands still"
 
-    monkeypatch.setattr(timers, "timers_of", lambda device_id: (Broken(),))
+    monkeypatch.setattr(timers, "timers_of", lambda device_id, flush="read": (Broken(),))
     with pytest.raises(ToolMissing, match="perf_counter: the clock stands still"):
         pick_timer("cpu")

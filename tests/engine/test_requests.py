@@ -49,6 +49,7 @@ def test_a_compile_needs_no_device():
         ({"target": "sm_80"}, BadValue, "no device here runs sm_80; its code can be compiled"),
         ({"device": "cuda:7"}, BadValue, "no device 'cuda:7' here; there is cpu"),
         ({"inputs": "lucky"}, BadValue, "inputs is 'lucky'"),
+        ({"flush": "hope"}, BadValue, "flush is 'hope'; give one of read, write, none"),
         ({"timeout_s": 0}, BadValue, "timeout"),
         ({"timeout_s": float("nan")}, BadValue, "timeout"),
         ({"seed": -1}, BadValue, "seed"),

@@ -9,7 +9,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tileviz.errors import NotComparable, TilevizError
@@ -18,6 +18,8 @@ from tileviz.records import BaselineResult, Timing, Verdict
 from .references import full_precision
 from .statistics import compare
 from .timers import Timer
+from .triton_baselines import TRITON
+from .turns import Entrant
 
 EAGER_ROUNDINGS = 4
 """A chain of PyTorch calls rounds to its dtype between its steps; the fused baselines of our kernels have up to four."""
@@ -40,20 +42,26 @@ class Setting:
     """verdict_of(output, math_mode=..., roundings=...): against the trial's own reference."""
     time: Callable[[Callable[[], object]], Timing]
     """time(run): the trial's timer, plan, L2 mode and marks."""
+    l2: str = "cold"
+    ready: dict[str, Entrant] = field(default_factory=dict)
+    """Every baseline that was right and timed, by name, for measuring all in turn afterwards."""
 
     @property
     def kind(self) -> str:
         return self.device.partition(":")[0]
 
 
-def expanded(baselines: tuple, device: str) -> tuple:
-    """The baselines as they are run: on a GPU, torch.compile once a mode. Items are `kernels.base.Baseline`."""
+def expanded(baselines: tuple, device: str, kernel: str = "") -> tuple:
+    """The baselines as they are run: on a GPU, torch.compile once a mode; at the end the Triton program for this kernel.
+
+    Items are `kernels.base.Baseline` and `TritonBaseline`, which has the same fields.
+    """
     out = []
     for baseline in baselines:
         out.append(baseline)
         if baseline.compiles and device != "cpu":
             out.append(replace(baseline, name=f"{baseline.name}_max_autotune", title=f"{baseline.title} max-autotune"))
-    return tuple(out)
+    return (*out, TRITON[kernel]) if kernel in TRITON else tuple(out)
 
 
 def run_baseline(setting: Setting, baseline) -> BaselineResult:
@@ -138,7 +146,7 @@ def kernel_name(run: Callable[[], object], setting: Setting) -> str:
 
 
 def _checked_and_timed(setting: Setting, baseline, blank: BaselineResult) -> BaselineResult:
-    call, compile_s = _ready(setting, baseline)
+    call, note, compile_s = _ready(setting, baseline)
     output = call(*setting.inputs)
     verdict = setting.verdict_of(output, math_mode=blank.math_mode, roundings=EAGER_ROUNDINGS)
     result = replace(blank, compile_s=compile_s, verdict=verdict)
@@ -147,24 +155,31 @@ def _checked_and_timed(setting: Setting, baseline, blank: BaselineResult) -> Bas
         return replace(result, status="wrong_result", reason=verdict.reason)
     run = lambda: call(*setting.inputs)
     timing = setting.time(run)
-    return replace(result, timing=timing, kernel_name=kernel_name(run, setting))
+    setting.ready[baseline.name] = Entrant(run, timing, lambda: _like_ours(setting.kind, blank.math_mode))
+    names = kernel_name(run, setting)
+    return replace(result, timing=timing, kernel_name=f"{names} ({note})" if note else names)
 
 
-def _ready(setting: Setting, baseline) -> tuple[Callable, float | None]:
-    """The callable and, where it compiles, the seconds until its first result. Dynamo is reset for each, so that no shape seen
-    before makes it general."""
+def _ready(setting: Setting, baseline) -> tuple[Callable, str, float | None]:
+    """(call, a note on how it was picked, seconds until its first result where it compiles).
+
+    Dynamo is reset before the first of a trial, so that no shape seen before makes it general.
+    """
     import torch
 
+    if hasattr(baseline, "tuned"):
+        return baseline.tuned(setting)
     call = baseline.make(setting.problem)
     if not baseline.compiles:
-        return call, None
-    torch._dynamo.reset()
+        return call, "", None
+    if not any(name.startswith("torch_compile") for name in setting.ready):
+        torch._dynamo.reset()
     suffix = "_max_autotune" if baseline.name.endswith("_max_autotune") else ""
     start = time.perf_counter()
     compiled = torch.compile(call, dynamic=False, mode=COMPILE_MODES[suffix])
     compiled(*setting.inputs)
     _wait(setting.kind)
-    return compiled, time.perf_counter() - start
+    return compiled, "", time.perf_counter() - start
 
 
 def _wait(kind: str) -> None:

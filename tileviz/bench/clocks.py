@@ -74,23 +74,28 @@ class ClockWatch:
         self.readings.append(look(self.handle))
 
     def seen(self) -> dict[str, Any]:
-        """Fields of a Timing: median clocks and power, highest temperature, every throttle reason seen."""
-        masks = [r.reasons for r in self.readings if r.reasons is not None]
-        joined = 0
-        for mask in masks:
-            joined |= mask
-        return {
-            "sm_clock_mhz": _median(r.sm_clock_mhz for r in self.readings),
-            "memory_clock_mhz": _median(r.memory_clock_mhz for r in self.readings),
-            "power_w": _median(r.power_w for r in self.readings),
-            "temperature_c": max((r.temperature_c for r in self.readings if r.temperature_c is not None), default=None),
-            "throttled": bool(joined & SLOWDOWNS) if masks else None,
-            "throttle_reasons": tuple(name for bit, name in REASONS.items() if joined & bit),
-        }
+        """Fields of a Timing from this watch's readings."""
+        return summary(self.readings)
 
     def _watch(self) -> None:
         while not self._stop.wait(self.period_s):
             self.readings.append(look(self.handle))
+
+
+def summary(readings: list[Reading]) -> dict[str, Any]:
+    """Fields of a Timing: median clocks and power, highest temperature, every throttle reason seen; None where nothing was read."""
+    masks = [r.reasons for r in readings if r.reasons is not None]
+    joined = 0
+    for mask in masks:
+        joined |= mask
+    return {
+        "sm_clock_mhz": _median(r.sm_clock_mhz for r in readings),
+        "memory_clock_mhz": _median(r.memory_clock_mhz for r in readings),
+        "power_w": _median(r.power_w for r in readings),
+        "temperature_c": max((r.temperature_c for r in readings if r.temperature_c is not None), default=None),
+        "throttled": bool(joined & SLOWDOWNS) if masks else None,
+        "throttle_reasons": tuple(name for bit, name in REASONS.items() if joined & bit),
+    }
 
 
 def look(handle) -> Reading:

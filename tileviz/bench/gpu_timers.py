@@ -33,6 +33,7 @@ class GpuTimer(Timer):
     def __init__(self, device_id: str = "cuda:0", flush: str = "read") -> None:
         self.device_id = device_id
         self.flush = Flush(device_id, flush)
+        self.flush_mode = flush
 
     def is_available(self) -> str | None:
         import torch

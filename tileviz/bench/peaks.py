@@ -20,8 +20,13 @@ class Peaks:
 
     def mode(self, math_mode: str) -> str:
         """The key of `tflops` for a math mode as kernels and baselines name it: `float16 in, float32 accumulate` is float16."""
-        word = math_mode.split(" ")[0].rstrip(",")
-        return next((name for name in self.tflops if name.lower() == word.lower()), word)
+        return mode_of(self.tflops, math_mode)
+
+
+def mode_of(rates: dict[str, float], math_mode: str) -> str:
+    """The key of `rates` for a math mode in words; its first word when it is not there."""
+    word = math_mode.split(" ")[0].rstrip(",")
+    return next((name for name in rates if name.lower() == word.lower()), word)
 
 
 def _gpu(

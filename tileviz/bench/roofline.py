@@ -4,7 +4,8 @@ import dataclasses
 
 from tileviz.records import Cost, Roofline, Timing
 
-from .peaks import Peaks
+from .ceilings import Ceilings
+from .peaks import Peaks, mode_of
 
 CLOCK_MARGIN = 1.10
 """Datasheet arithmetic rates are for the boost clock; the highest clock of a card is up to 8 % over it (H200: 1.98 against 1.83 GHz)."""
@@ -26,22 +27,61 @@ def rates(cost: Cost, timing: Timing) -> tuple[float | None, float | None]:
     return tflops, gbps
 
 
-def roofline(cost: Cost, timing: Timing, peaks: Peaks | None, math_mode: str = "float32") -> Roofline:
-    """The ceiling that binds (the one that needs more time), and the share of it that was reached. `peaks` None: no ceiling is known."""
-    if peaks is None:
-        intensity = cost.flops / cost.bytes if cost.bytes else 0.0
-        return Roofline("memory" if intensity < MEMORY_INTENSITY else "compute", None, "no ceiling is known for this device")
+def roofline(cost: Cost, timing: Timing, peaks: Peaks | None, math_mode: str = "float32", ceilings: Ceilings | None = None) -> Roofline:
+    """The ceiling that binds (the one that needs more time), and the share of it that was reached, of the datasheet's and of the
+    measured one. `peaks` or `ceilings` None: that one is not known for this device."""
+    bound = _bound(cost, peaks, ceilings, math_mode)
+    point = Roofline(
+        bound, None, "no ceiling is known for this device" if ceilings is None else "no datasheet peak is known for this device"
+    )
+    if peaks is not None:
+        point = _with_datasheet(point, cost, timing, peaks, math_mode)
+    return point if ceilings is None else _with_measured(point, cost, timing, ceilings, math_mode)
+
+
+def _bound(cost: Cost, peaks: Peaks | None, ceilings: Ceilings | None, math_mode: str) -> str:
+    if peaks is not None:
+        memory_us, compute_us = least_us(cost, peaks, math_mode)
+    elif ceilings is not None:
+        memory_us, compute_us = _needed_us(cost, ceilings.copy_tbps, ceilings.tflops, math_mode)
+    else:
+        return "memory" if cost.bytes and cost.flops / cost.bytes < MEMORY_INTENSITY else "compute"
+    return "compute" if compute_us > memory_us else "memory"
+
+
+def _with_datasheet(point: Roofline, cost: Cost, timing: Timing, peaks: Peaks, math_mode: str) -> Roofline:
     memory_us, compute_us = least_us(cost, peaks, math_mode)
-    if compute_us > memory_us:
-        ceiling = f"{peaks.tflops[peaks.mode(math_mode)]:.4g} TFLOPS {peaks.mode(math_mode)}, {peaks.source}"
-        return Roofline("compute", _share(compute_us, timing), ceiling)
-    return Roofline("memory", _share(memory_us, timing), f"{peaks.tbps:.4g} TB/s, {peaks.source}")
+    if point.bound == "memory":
+        return dataclasses.replace(point, fraction=_share(memory_us, timing), ceiling=f"{peaks.tbps:.4g} TB/s, {peaks.source}")
+    mode = peaks.mode(math_mode)
+    return dataclasses.replace(
+        point, fraction=_share(compute_us, timing), ceiling=f"{peaks.tflops[mode]:.4g} TFLOPS {mode}, {peaks.source}"
+    )
+
+
+def _with_measured(point: Roofline, cost: Cost, timing: Timing, ceilings: Ceilings, math_mode: str) -> Roofline:
+    memory_us, compute_us = _needed_us(cost, ceilings.copy_tbps, ceilings.tflops, math_mode)
+    if point.bound == "memory":
+        words = f"{ceilings.copy_tbps:.4g} TB/s, copy of {ceilings.copy_bytes / (1 << 30):.3g} GiB measured on {ceilings.day}"
+        share = _share(memory_us, timing)
+        if share is not None and share > 1 and timing.l2 != "cold":
+            return dataclasses.replace(point, ceiling_measured=f"{words}; this data stays in a cache, which is faster")
+        return dataclasses.replace(point, fraction_measured=share, ceiling_measured=words)
+    mode = mode_of(ceilings.tflops, math_mode)
+    if not compute_us:
+        return dataclasses.replace(point, ceiling_measured=f"no matrix rate was measured for {mode}")
+    words = f"{ceilings.tflops[mode]:.4g} TFLOPS {mode}, product of {ceilings.sizes.get(mode, 0):,}^3 measured on {ceilings.day}"
+    return dataclasses.replace(point, fraction_measured=_share(compute_us, timing), ceiling_measured=words)
 
 
 def least_us(cost: Cost, peaks: Peaks, math_mode: str) -> tuple[float, float]:
     """Microseconds that the bytes and the FLOPs need at the peaks; 0 where the peak is not known."""
-    rate = peaks.tflops.get(peaks.mode(math_mode))
-    return cost.bytes / peaks.tbps / 1e6, cost.flops / rate / 1e6 if rate else 0.0
+    return _needed_us(cost, peaks.tbps, peaks.tflops, math_mode)
+
+
+def _needed_us(cost: Cost, tbps: float, tflops: dict[str, float], math_mode: str) -> tuple[float, float]:
+    rate = tflops.get(mode_of(tflops, math_mode))
+    return cost.bytes / tbps / 1e6, cost.flops / rate / 1e6 if rate else 0.0
 
 
 def implausible(cost: Cost, timing: Timing, peaks: Peaks | None, math_mode: str = "float32") -> str:
@@ -73,8 +113,14 @@ def launch_bound(timing: Timing, floor_us: float | None) -> bool:
 
 
 def marked(timing: Timing, cost: Cost, peaks: Peaks | None, math_mode: str = "float32", floor_us: float | None = None) -> Timing:
-    """The timing with its `implausible` and `launch_bound` marks set."""
-    return dataclasses.replace(timing, implausible=implausible(cost, timing, peaks, math_mode), launch_bound=launch_bound(timing, floor_us))
+    """The timing with its floor, and its `implausible`, `launch_bound` and `l2_resident` marks set."""
+    return dataclasses.replace(
+        timing,
+        implausible=implausible(cost, timing, peaks, math_mode),
+        launch_bound=launch_bound(timing, floor_us),
+        l2_resident=timing.l2 == "warm" and l2_resident(cost, timing, peaks),
+        floor_us=floor_us,
+    )
 
 
 def _share(least: float, timing: Timing) -> float | None:

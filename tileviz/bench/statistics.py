@@ -43,6 +43,8 @@ def why_not_comparable(ours: Timing, theirs: Timing) -> str:
         return f"unlike timers: {ours.timer} and {theirs.timer}"
     if ours.l2 != theirs.l2:
         return f"unlike L2 modes: {ours.l2} and {theirs.l2}"
+    if ours.flush and theirs.flush and ours.flush != theirs.flush:
+        return f"unlike flushes of L2: {ours.flush} and {theirs.flush}"
     return ""
 
 

@@ -46,6 +46,8 @@ class Timer:
     plan = CPU_PLAN
     has_l2 = False
     """True where the L2 mode means something."""
+    flush_mode = "read"
+    """How a cold L2 is made, by a name in `flush.MODES`."""
 
     def is_available(self) -> str | None:
         """Why this timer cannot be used here, with what to do; None when it can."""
@@ -106,11 +108,12 @@ class ScriptedTimer(Timer):
 def time_callable(run: Run, timer: Timer, plan: Plan | None = None, l2: str = "cold", clocks=None) -> Timing:
     """Samples run() by the plan and returns every sample, in order.
 
-    `l2` is `cold` or `warm`, and recorded as `n/a` for a timer without it. `clocks` is a `ClockWatch` not yet entered, or None. What run
-    raises passes through.
+    `l2` is `cold` or `warm`, and recorded as `n/a` for a timer without it, and as `warm` where the timer does not flush. `clocks` is a
+    `ClockWatch` not yet entered, or None. What run raises passes through.
     """
     if l2 not in L2_MODES:
         raise UnknownName.of("L2 mode", l2, L2_MODES)
+    l2, flush = l2_state(timer, l2)
     plan = plan or timer.plan
     warmup, seconds_each = _warm_up(run, timer, plan)
     if clocks is None:
@@ -118,8 +121,15 @@ def time_callable(run: Run, timer: Timer, plan: Plan | None = None, l2: str = "c
     else:
         with clocks:
             samples, why = _collect(run, timer, plan, l2, seconds_each)
-    timing = Timing(tuple(samples), timer.name, l2 if timer.has_l2 else "n/a", warmup, why)
+    timing = Timing(tuple(samples), timer.name, l2, warmup, why, flush=flush)
     return dataclasses.replace(timing, **clocks.seen()) if clocks is not None else timing
+
+
+def l2_state(timer: Timer, l2: str) -> tuple[str, str]:
+    """(L2 mode, flush) as a Timing records them: without a flush the L2 is warm, whatever was asked for."""
+    if not timer.has_l2:
+        return "n/a", ""
+    return ("warm", "none") if l2 == "warm" or timer.flush_mode == "none" else ("cold", timer.flush_mode)
 
 
 def empty_kernel_us(timer: Timer) -> float:
@@ -130,21 +140,21 @@ def empty_kernel_us(timer: Timer) -> float:
     return timer._floor_us
 
 
-def timers_of(device_id: str) -> tuple[Timer, ...]:
-    """Every timer for this kind of device, best first, usable or not."""
+def timers_of(device_id: str, flush: str = "read") -> tuple[Timer, ...]:
+    """Every timer for this kind of device, best first, usable or not. The CPU's has no flush."""
     if device_id == "cpu":
         return (PerfCounter(),)
     from .gpu_timers import CudaEvents, Cupti
 
-    return Cupti(device_id), CudaEvents(device_id)
+    return Cupti(device_id, flush), CudaEvents(device_id, flush)
 
 
-def pick_timer(device_id: str, prefer: str | None = None) -> Timer:
-    """The best timer that works for `cpu` or `cuda:N`, or the one named.
+def pick_timer(device_id: str, prefer: str | None = None, flush: str = "read") -> Timer:
+    """The best timer that works for `cpu` or `cuda:N`, or the one named, with the flush named in `flush.MODES`.
 
     Raises UnknownName for a name that does not exist there, and ToolMissing, with each reason, when none works.
     """
-    offered = timers_of(device_id)
+    offered = timers_of(device_id, flush)
     if prefer is not None:
         offered = tuple(t for t in offered if t.name == prefer)
         if not offered:

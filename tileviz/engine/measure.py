@@ -1,16 +1,20 @@
-"""Measuring one trial in the lane's child: inputs, reference, check, time, check again, then the baselines one by one."""
+"""Measuring one trial in the lane's child: inputs, reference, check, time, check again, then the baselines one by one, then all in turn."""
 
 from collections.abc import Callable
 from dataclasses import replace
 
-from tileviz.bench import baselines, clocks, draws, facts, peaks, references, roofline, timers
+from tileviz.bench import baselines, clocks, draws, facts, peaks, references, roofline, timers, turns
 from tileviz.bench.verify import verify
 from tileviz.compiler import runtime, targets
+from tileviz.engine.ceilings_job import stored_ceilings
 from tileviz.engine.requests import Request
-from tileviz.engine.tasks import BASELINE
+from tileviz.engine.tasks import BASELINE, IN_TURN
 from tileviz.errors import RuntimeFailed
 from tileviz.kernels import kernel as kernel_of
-from tileviz.records import Timing, Trial, Verdict
+from tileviz.records import BaselineResult, Timing, Trial, Verdict
+
+OURS = ""
+"""Our kernel's name among those that are measured in turn; no baseline has it."""
 
 
 class Measurement:
@@ -24,7 +28,9 @@ class Measurement:
         self.cost = self.kernel.cost(request.problem)
         self.peaks = None
         self.index = None if request.device == "cpu" else int(request.device.partition(":")[2])
-        self.timer = timers.pick_timer(request.device)
+        self.timer = timers.pick_timer(request.device, flush=request.flush)
+        self.ceilings = stored_ceilings(request.device)
+        self.call: Callable | None = None
 
     def run(self, *, measure: bool, skip: tuple[str, ...]) -> Trial:
         """The finished trial; every stage of it is reported as it exists."""
@@ -55,12 +61,17 @@ class Measurement:
         shape, dtype = self.kernel.output(problem)
         self.output = draws.nan_filled(shape, dtype, self.request.device)
 
+    def _executable(self) -> Callable:
+        if self.call is None:
+            self.call = runtime.executable(
+                lambda: self.kernel.build(self.request.problem, self.request.config, self.target),
+                self.target,
+                self.kernel.pass_configs(self.request.config),
+            )
+        return self.call
+
     def _check_and_time(self) -> None:
-        call = runtime.executable(
-            lambda: self.kernel.build(self.request.problem, self.request.config, self.target),
-            self.target,
-            self.kernel.pass_configs(self.request.config),
-        )
+        call = self._executable()
         self.report("phase", "check")
         verdict = self._check(call)
         self.trial = replace(self.trial, verdict=verdict, fingerprint=self._fingerprint())
@@ -75,8 +86,12 @@ class Measurement:
         if not again.ok:
             self.trial = replace(self.trial, status="wrong_result", verdict=again, reason=f"right at first, wrong after timing: {again.reason}")
             return
+        self._take_timing(timing)
+
+    def _take_timing(self, timing: Timing) -> None:
+        """The trial with this timing and what follows from it."""
         tflops, gbps = (None, None) if timing.implausible else roofline.rates(self.cost, timing)
-        point = roofline.roofline(self.cost, timing, self.peaks, self.math_mode)
+        point = roofline.roofline(self.cost, timing, self.peaks, self.math_mode, self.ceilings)
         self.trial = replace(self.trial, timing=timing, tflops=tflops, gbps=gbps, roofline=point)
 
     def _check(self, call: Callable) -> Verdict:
@@ -99,14 +114,21 @@ class Measurement:
             roundings=roundings,
         )
 
+    def _watch(self) -> clocks.ClockWatch | None:
+        return None if self.index is None else clocks.ClockWatch(self.index)
+
     def _time(self, run: Callable[[], object]) -> Timing:
-        watch = None if self.index is None else clocks.ClockWatch(self.index)
-        timing = timers.time_callable(run, self.timer, l2=self.request.l2, clocks=watch)
-        return roofline.marked(timing, self.cost, self.peaks, self.math_mode, timers.empty_kernel_us(self.timer))
+        timing = turns.steady(lambda: timers.time_callable(run, self.timer, l2=self.request.l2, clocks=self._watch()))
+        return self._marked(timing, self.math_mode)
+
+    def _marked(self, timing: Timing, math_mode: str) -> Timing:
+        return roofline.marked(timing, self.cost, self.peaks, math_mode, timers.empty_kernel_us(self.timer))
 
     def _run_baselines(self, skip: tuple[str, ...]) -> None:
-        setting = baselines.Setting(self.request.problem, self.request.device, self.inputs, self.timer, self.verdict_of, self._time)
-        for baseline in baselines.expanded(self.kernel.baselines, self.request.device):
+        setting = baselines.Setting(
+            self.request.problem, self.request.device, self.inputs, self.timer, self.verdict_of, self._time, l2=self.request.l2
+        )
+        for baseline in baselines.expanded(self.kernel.baselines, self.request.device, self.kernel.name):
             if baseline.name in skip:
                 continue
             if not baselines.why_not(setting, baseline):
@@ -114,6 +136,25 @@ class Measurement:
             result = baselines.against(baselines.run_baseline(setting, baseline), self.trial.timing)
             self.trial = replace(self.trial, baselines=(*self.trial.baselines, result))
             self.report("trial", self.trial)
+        self._measure_in_turn(setting.ready)
+
+    def _measure_in_turn(self, ready: dict[str, turns.Entrant]) -> None:
+        """Ours and the baselines that are right, again in turn; then every comparison anew."""
+        if not ready:
+            return
+        self.report("phase", IN_TURN)
+        call, plan = self._executable(), turns.CPU_TURNS if self.index is None else turns.GPU_TURNS
+        entrants = {OURS: turns.Entrant(lambda: call(*self.inputs, self.output), self.trial.timing), **ready}
+        timings = turns.in_turn(OURS, entrants, self.timer, plan, self.request.l2, self._watch)
+        if not timings:
+            return
+        self._take_timing(self._marked(timings.pop(OURS), self.math_mode))
+        self.trial = replace(self.trial, baselines=tuple(self._compared(b, timings.get(b.name)) for b in self.trial.baselines))
+
+    def _compared(self, result: BaselineResult, timing: Timing | None) -> BaselineResult:
+        if timing is not None:
+            result = replace(result, timing=self._marked(timing, result.math_mode))
+        return baselines.against(replace(result, comparison=None, speedup=None), self.trial.timing)
 
     def _fingerprint(self) -> dict:
         device = next(d for d in facts.local_devices() if d.id == self.request.device)

@@ -13,6 +13,7 @@ from tileviz.records import Config, Device, Problem, Target, canonical_json
 
 INPUTS = ("normal", "zeros", "ones", "integers", "nan", "inf")
 L2_MODES = ("cold", "warm")
+FLUSHES = ("read", "write", "none")
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class Request:
     inputs: str = "normal"
     seed: int = 0
     l2: str = "cold"
+    flush: str = "read"
+    """How a cold L2 is made: `read`, `write`, which shows what dirty lines cost, or `none`."""
     baselines: bool = True
     until: str = "all"
     """`source` stops after lowering."""
@@ -59,6 +62,7 @@ def resolve(
     inputs: str = "normal",
     seed: int = 0,
     l2: str = "cold",
+    flush: str = "read",
     baselines: bool = True,
     until: str = "all",
     timeout_s: float = 120.0,
@@ -72,9 +76,10 @@ def resolve(
     devices = local_devices() if devices is None else devices
     chosen, on = _place(kind, target, device, devices)
     full_problem = described.problem(problem, chosen.kind)
-    full_config = described.config(config, chosen)
+    full_config = described.config(config, chosen, full_problem)
     _check_word("inputs", inputs, INPUTS)
     _check_word("l2", l2, L2_MODES)
+    _check_word("flush", flush, FLUSHES)
     if not 0 < timeout_s <= 86400:
         raise BadValue(f"timeout is {timeout_s:g} s; give seconds from 1 to 86,400")
     if not 0 <= seed < 2**31:
@@ -92,6 +97,7 @@ def resolve(
         inputs=inputs,
         seed=seed,
         l2=l2,
+        flush=flush,
         baselines=baselines,
         until=until,
         timeout_s=timeout_s,

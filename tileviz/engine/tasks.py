@@ -16,6 +16,9 @@ log = logging.getLogger("tileviz.engine")
 BASELINE = "baseline "
 """A phase of this beginning names the baseline that runs."""
 
+IN_TURN = "all in turn"
+"""The phase in which ours and the baselines are measured again; all have a result already."""
+
 
 class Task:
     """`begin` once, then `advance` at every step of the engine, `hear` when its child has a message."""
@@ -82,6 +85,10 @@ class Task:
         self._set_deadline()
         self.child.send(MeasureJob(self.request, self.trial, measure=self.trial.timing is None, skip=tuple(b.name for b in self.trial.baselines)))
 
+    def ears(self) -> dict:
+        """The connections to listen on, each with the step that handles its message."""
+        return {} if self.child is None else {self.child.connection: self.hear}
+
     def hear(self) -> None:
         """Handles one message of the child, or its death."""
         try:
@@ -120,6 +127,9 @@ class Task:
         seconds = self.request.timeout_s
         if self._in_baseline():
             self._baseline_lost("timeout", f"stopped after {seconds:g} s")
+            return
+        if self.phase == IN_TURN:
+            self._turns_lost()
             return
         doing = "compiling" if self.stage == "compile" else "check and timing"
         self._kill()
@@ -165,7 +175,13 @@ class Task:
         self.advance()
 
     def _failed(self, status: str, reason: str, detail: str) -> None:
-        self._drop_child() if self.stage == "compile" else self._leave_lane()
+        spoiled = status == "runtime_failed" and self.request.device not in (None, "cpu")
+        if self.stage == "compile":
+            self._drop_child()
+        elif spoiled:
+            self._kill()  # a CUDA context does not recover from an illegal access
+        else:
+            self._leave_lane()
         self._save(replace(self.trial, status=status, reason=reason, detail=detail))
         self._end("done")
 
@@ -175,6 +191,9 @@ class Task:
         log.error("job %s: a child died in phase '%s': %s", self.job, phase, how)
         if self._in_baseline():
             self._baseline_lost("crashed", f"the process died: {how}")
+            return
+        if self.phase == IN_TURN:
+            self._turns_lost()
             return
         self._kill()
         reason = "no process could be started for it; `python -m tileviz doctor` and engine.log say why"
@@ -192,6 +211,11 @@ class Task:
         self.deadline = None
         self.ended = False
 
+    def _turns_lost(self) -> None:
+        """Measuring in turn was cut short: the trial stays as it was measured before."""
+        self._kill()
+        self._end("done")
+
     def _in_baseline(self) -> bool:
         return self.stage == "measure" and self.phase.startswith(BASELINE) and self.trial.timing is not None
 
@@ -199,7 +223,7 @@ class Task:
         self._close_phase()
         self.phase = phase
         self.store.start_phase(self.job, phase)
-        if phase.startswith(BASELINE):
+        if phase.startswith(BASELINE) or phase == IN_TURN:
             self._set_deadline()
 
     def _close_phase(self) -> None:
@@ -232,6 +256,11 @@ class Task:
     def _leave_lane(self) -> None:
         self.engine.lanes[self.request.device].busy = False
         self.child = None
+
+    def kill_children(self) -> None:
+        """Called when the engine ends."""
+        if self.child is not None:
+            self.child.kill()
 
     def _kill(self) -> None:
         if self.stage == "measure":

@@ -1,0 +1,166 @@
+"""How fast a sweep goes, with cold caches and a warm engine: `python benchmarks/sweep_rate.py [--device ID] [--json FILE]`.
+
+On the CPU: how much of the time since the first compile the device measures (target 80 %). On a GPU: wall time of 82 GEMM configs at
+4096^3, all checked and stored (target 15 s), and how near the best an effort of `quick` comes within 5 s (target 2 %). Prints a table and
+exits 1 when a target is missed.
+"""
+
+import argparse
+import json
+import os
+import random
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import psutil
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tileviz.engine import client, requests  # noqa: E402
+from tileviz.engine.sweeps import client as sweeps  # noqa: E402
+from tileviz.engine.sweeps.request import resolve_sweep  # noqa: E402
+from tileviz.store import Store  # noqa: E402
+
+CPU_PROBLEM = {"M": 512, "N": 512, "K": 512}
+CPU_SPACE = {"block_M": [16, 32, 64], "block_N": [16, 32, 64, 128], "block_K": [32, 64]}
+CPU_FIXED = {"num_stages": 0, "threads": 128, "enable_swizzle": False, "panel_size": 10}
+
+GPU_PROBLEM = {"M": 4096, "N": 4096, "K": 4096, "dtype": "float16"}
+GPU_SPACE = {
+    "block_M": [64, 128, 256], "block_N": [64, 128, 256], "block_K": [32, 64, 128], "num_stages": [2, 3, 4],
+    "threads": [128, 256, 512], "enable_swizzle": [True, False], "panel_size": [10],
+}  # fmt: skip
+GPU_CONFIGS = 82
+
+QUICK_S = 5.0
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measured figure and what it should be."""
+
+    name: str
+    value: float
+    unit: str
+    target: float | None = None
+    at_least: bool = False
+
+    @property
+    def ok(self) -> bool:
+        if self.target is None:
+            return True
+        return self.value >= self.target if self.at_least else self.value <= self.target
+
+
+@contextmanager
+def fresh_home() -> Iterator[Store]:
+    """A store with nothing in it; its engine is stopped afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix="tileviz-sweep-"))
+    os.environ["TILEVIZ_HOME"] = str(folder)
+    try:
+        yield Store(folder)
+    finally:
+        pid = client.engine_pid(folder)
+        if pid:
+            process = psutil.Process(pid)
+            process.terminate()
+            process.wait(20)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def warm(store: Store, device: str) -> None:
+    """One run of another kernel: the engine is up, the fork server warm, the device's child alive."""
+    request = requests.resolve("vector_add", {"N": 4096}, device=device, baselines=False)
+    client.wait(store, client.submit(store, request), timeout=300)
+    time.sleep(5.0 if device != "cpu" else 0.5)
+
+
+def swept(store: Store, device: str, **settings) -> tuple[dict, list[dict]]:
+    """Runs one sweep. ({wall_s, main_s, lane_busy, started}, its frame)."""
+    request, space = resolve_sweep("gemm", device=device, baselines=False, **settings)
+    began = time.time()
+    sweep = sweeps.submit(store, request, space)
+    view = sweeps.wait(store, sweep, timeout=1800)
+    frame = store.sweep_frame(sweep)
+    ended = max((row["ended"] or began for row in frame if row["status"] != "not_run"), default=began)
+    said = {"wall_s": time.time() - began, "main_s": view.seconds, "began": began, "last_s": ended - began, "counts": view.counts}
+    return {**said, "lane_busy": view.notes.get("lane_busy", 0.0)}, frame
+
+
+def on_cpu() -> list[Figure]:
+    with fresh_home() as store:
+        warm(store, "cpu")
+        run, frame = swept(store, "cpu", problems=CPU_PROBLEM, values=CPU_SPACE, fixed=CPU_FIXED, effort="full", strategy="grid")
+    count = sum(row["status"] == "ok" for row in frame)
+    return [
+        Figure("configs checked and timed", count, ""),
+        Figure("main pass", run["main_s"], "s"),
+        Figure("configs a second", count / run["main_s"], "1/s"),
+        Figure("device lane busy since the first compile", run["lane_busy"], "", 0.8, at_least=True),
+        Figure("with the finals", run["wall_s"], "s"),
+    ]
+
+
+def on_gpu(device: str) -> list[Figure]:
+    configs = eighty_two(device)
+    settings = {"problems": GPU_PROBLEM, "configs": configs}
+    with fresh_home() as store:
+        warm(store, device)
+        run, frame = swept(store, device, effort="full", strategy="grid", **settings)
+    done = [row for row in frame if row["status"] == "ok"]
+    best = min((row["median_us"] for row in done), default=float("inf"))
+    with fresh_home() as store:
+        warm(store, device)
+        quick, early = swept(store, device, effort="quick", **settings)
+    soon = [row["median_us"] for row in early if row["status"] == "ok" and (row["ended"] - quick["began"] <= QUICK_S or row["finalist"])]
+    return [
+        Figure("configs", len(frame), ""),
+        Figure("of them right and timed", len(done), "", len(frame) * 0.5, at_least=True),
+        Figure("main pass, cold cache", run["main_s"], "s", 15.0),
+        Figure("with finals, all stored", run["wall_s"], "s"),
+        Figure("device lane busy since the first compile", run["lane_busy"], ""),
+        Figure("best", best, "us"),
+        Figure("quick: configs tried", sum(row["status"] != "not_run" for row in early), ""),
+        Figure("quick: best within 5 s, over the best", min(soon, default=float("inf")) / best - 1, "", 0.02),
+        Figure("quick: whole", quick["wall_s"], "s"),
+    ]
+
+
+def eighty_two(device: str) -> list[dict]:
+    """82 configs of the space that break no rule, the same ones each time."""
+    _, space = resolve_sweep("gemm", GPU_PROBLEM, GPU_SPACE, device=device)
+    legal = [point.config for point in space.points() if not point.status and point.same_as is None]
+    return random.Random(0).sample(legal, min(GPU_CONFIGS, len(legal)))
+
+
+def table(figures: list[Figure]) -> str:
+    lines = []
+    for figure in figures:
+        sign = "" if figure.target is None else f"{'at least' if figure.at_least else 'at most'} {figure.target:g}"
+        lines.append(f"{figure.name:<45} {figure.value:>10.3f} {figure.unit:<4} {sign:<16} {'' if figure.ok else 'MISSED'}")
+    return "\n".join(lines)
+
+
+def main() -> int:
+    words = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    words.add_argument("--device", help="cpu, cuda:0, ... (default: the first GPU, else the CPU)")
+    words.add_argument("--json", metavar="FILE", help="also write the figures there")
+    asked = words.parse_args()
+    device = asked.device or requests.default_device(requests.local_devices()).id
+    figures = on_cpu() if device == "cpu" else on_gpu(device)
+    print(f"sweep on {device}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
+    print(table(figures))
+    if asked.json:
+        Path(asked.json).write_text(json.dumps({"device": device, "cores": os.cpu_count(), "figures": [asdict(f) for f in figures]}))
+    return 0 if all(figure.ok for figure in figures) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

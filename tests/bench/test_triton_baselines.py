@@ -1,0 +1,185 @@
+"""Triton programs as baselines: listed with their reason where they cannot run, picked by check and time where they can."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from tileviz import kernels
+from tileviz.bench import triton_baselines, triton_calls
+from tileviz.bench.baselines import Setting, expanded, run_baseline
+from tileviz.bench.draws import Draw
+from tileviz.bench.references import reference_of
+from tileviz.bench.timers import ScriptedTimer, pick_timer, time_callable
+from tileviz.bench.triton_baselines import TRITON, TritonBaseline
+from tileviz.bench.verify import verify
+from tileviz.records import Timing
+
+HOPPER, AMPERE = (9, 0), (8, 0)
+
+
+def test_every_kernel_has_one_and_it_comes_last():
+    assert set(TRITON) == set(kernels.names()) == set(triton_calls.PROGRAMS) == set(triton_calls.CONFIGS)
+    for name in kernels.names():
+        listed = expanded(kernels.kernel(name).baselines, "cpu", name)
+        assert listed[-1] is TRITON[name] and listed[-1].name == "triton"
+    assert [b.name for b in expanded((), "cuda:0", "my_own")] == []
+
+
+def setting(device="cpu", problem=None):
+    A, B = torch.ones(4, 4), torch.ones(4, 4)
+    check = lambda output, **how: verify(output, A.double() @ B.double(), dtype="float32", accumulate=4, error_scale="sum", **how)
+    return Setting(
+        problem or {"dtype": "float32"}, device, (A, B), ScriptedTimer(iter(())), check, lambda run: Timing((1.0,), "scripted", "cold")
+    )
+
+
+def test_on_the_cpu_it_is_listed_with_its_reason():
+    result = run_baseline(setting(), TRITON["gemm"])
+    assert (result.name, result.title, result.status, result.reason) == ("triton", "Triton", "unsupported", "runs on a GPU only")
+
+
+def test_without_triton_the_line_that_gets_it_is_said(monkeypatch):
+    monkeypatch.setattr(triton_baselines.importlib.util, "find_spec", lambda name: None)
+    assert run_baseline(setting("cuda:0"), TRITON["gemm"]).reason == "Triton is not installed; pip install triton"
+
+
+def test_a_scale_that_is_not_positive_is_not_taken(monkeypatch):
+    monkeypatch.setattr(triton_baselines.importlib.util, "find_spec", lambda name: object())
+    assert "positive scale" in TRITON["flash_attention"].unavailable({"scale": -0.5})
+    assert TRITON["flash_attention"].unavailable({"scale": None}) is None and TRITON["gemm"].unavailable({}) is None
+
+
+def test_float32_products_are_in_tf32_as_ours_are_and_sums_stay_float32():
+    assert TRITON["gemm"].math_mode({"dtype": "float32"}) == "TF32"
+    assert TRITON["flash_attention"].math_mode({"dtype": "bfloat16"}) == "bfloat16 in, float32 accumulate"
+    assert TRITON["softmax"].math_mode({"dtype": "float32"}) == "float32"
+
+
+class Timed(ScriptedTimer):
+    """Reads the microseconds that run() gives."""
+
+    def __init__(self):
+        super().__init__(iter(()))
+
+    def sample(self, run, count, l2="cold"):
+        return [float(run().us)] * count
+
+    def settle(self, run, count):
+        run()
+
+
+class Slow(torch.Tensor):
+    us = 0.0
+
+
+def program_of(times, wrong=(), broken=()):
+    """A stand-in for triton_calls.program: the config's number says how long it takes."""
+
+    def program(kernel, problem, config):
+        number = config["number"]
+
+        def call(A, B):
+            if number in broken:
+                raise RuntimeError("out of resource: shared memory, Required: 278552, Hardware limit: 232448\nmore")
+            output = (A @ B + (1 if number in wrong else 0)).as_subclass(Slow)
+            output.us = times[number]
+            return output
+
+        return call
+
+    return program
+
+
+def tuned(monkeypatch, times, **faults):
+    monkeypatch.setattr(triton_calls, "configs", lambda kernel, problem, capability: tuple({"number": n} for n in range(len(times))))
+    monkeypatch.setattr(triton_calls, "program", program_of(times, **faults))
+    monkeypatch.setattr(triton_baselines.importlib.util, "find_spec", lambda name: object())
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: HOPPER)
+    return run_baseline(replace(setting(problem={"dtype": "float32"}), timer=Timed()), TritonBaseline("gemm", kind="any"))
+
+
+def test_the_fastest_right_config_is_taken_and_named(monkeypatch):
+    result = tuned(monkeypatch, [9.0, 3.0, 5.0, 1.0, 2.0], wrong=(3,), broken=(4,))
+    assert result.status == "ok" and result.verdict.ok and result.compile_s is not None
+    assert result.kernel_name.endswith("(number=1: the fastest of 3 right configs of 5)")
+
+
+def test_when_no_config_is_right_the_first_reason_is_given_and_all_are_kept(monkeypatch):
+    result = tuned(monkeypatch, [1.0, 2.0], wrong=(1,), broken=(0,))
+    assert result.status == "compile_failed" and result.timing is None
+    assert result.reason.startswith("none of 2 Triton configs ran and was right; the first: RuntimeError: out of resource: shared memory")
+    assert "number=1: wrong: " in result.detail
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
+def test_every_problem_has_configs_and_tma_only_where_it_can_be(dtype):
+    problem = {"M": 4096, "N": 4096, "K": 4096, "dtype": dtype, "layout": "NN"}
+    assert any(c["tma"] for c in triton_calls.configs("gemm", problem, HOPPER))
+    for odd in (triton_calls.configs("gemm", problem, AMPERE), triton_calls.configs("gemm", {**problem, "K": 1001}, HOPPER)):
+        assert odd and not any(c["tma"] for c in odd)
+    for D in (64, 128, 256):
+        assert len(triton_calls.configs("flash_attention", {"D": D, "dtype": dtype}, AMPERE)) >= 2
+
+
+@pytest.mark.parametrize("N", [1, 7, 1000, 4096, 32768, 65536, 65537, 262144])
+def test_a_softmax_of_any_length_has_configs(N):
+    found = triton_calls.configs("softmax", {"N": N}, HOPPER)
+    whole, steps = [c for c in found if "rows" in c], [c for c in found if "step" in c]
+    assert all(c["width"] >= N for c in whole) and all(c["step"] < N for c in steps)
+    assert bool(whole) == (N <= 65536) and found
+
+
+def test_a_config_in_words():
+    assert triton_calls.words({"block_M": 128, "num_warps": 8, "tma": True}) == "block_M=128 num_warps=8 tma"
+    assert triton_calls.words({"block_M": 64, "tma": False}) == "block_M=64"
+
+
+SMALL = [
+    ("vector_add", {"N": 100_003, "dtype": "float16"}),
+    ("gemm", {"M": 250, "N": 232, "K": 240, "dtype": "float16"}),
+    ("gemm", {"M": 250, "N": 231, "K": 243, "dtype": "float32", "layout": "NT"}),
+    ("gemm_bias_gelu", {"M": 256, "N": 384, "K": 320, "dtype": "bfloat16", "layout": "NT"}),
+    ("gemm_bias_gelu", {"M": 130, "N": 103, "K": 87, "dtype": "float16", "epilogue": "bias_gelu_erf"}),
+    ("softmax", {"M": 37, "N": 1000, "dtype": "float16"}),
+    ("softmax", {"M": 5, "N": 70001, "dtype": "float32"}),
+    ("flash_attention", {"B": 1, "H": 2, "Sq": 300, "Sk": 300, "D": 64, "dtype": "float16"}),
+    ("flash_attention", {"B": 1, "H": 2, "Sq": 100, "Sk": 300, "D": 128, "dtype": "bfloat16", "causal": True}),
+    ("flash_attention", {"B": 2, "H": 1, "Sq": 300, "Sk": 100, "D": 256, "dtype": "float16", "causal": True}),
+    ("flash_attention", {"B": 2, "H": 1, "Sq": 70, "Sk": 90, "D": 64, "dtype": "float32"}),
+]
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(("name", "problem"), SMALL, ids=lambda v: v if isinstance(v, str) else " ".join(map(str, v.values())))
+def test_every_config_that_launches_is_right_and_most_do(name, problem):
+    pytest.importorskip("triton")
+    kernel = kernels.kernel(name)
+    problem = kernel.problem(problem)
+    inputs = kernel.inputs(problem, Draw("cuda:0", 0))
+    reference = reference_of(kernel.reference, problem, inputs)
+    how = {"accumulate": kernel.accumulate(problem), "error_scale": kernel.error_scale, "math_mode": TRITON[name].math_mode(problem)}
+    failed, offered = [], triton_calls.configs(name, problem, torch.cuda.get_device_capability())
+    for config in offered:
+        try:
+            output = triton_calls.program(name, problem, config)(*inputs)
+            torch.cuda.synchronize()
+        except Exception as failure:
+            failed.append(f"{triton_calls.words(config)}: {failure}")
+            continue
+        verdict = verify(output, reference, dtype=problem["dtype"], inputs=inputs, **how)
+        assert verdict.ok, f"{triton_calls.words(config)}: {verdict.reason}"
+    assert len(failed) <= len(offered) // 2, failed
+
+
+@pytest.mark.gpu
+def test_the_picked_triton_gemm_is_timed_like_any_other():
+    pytest.importorskip("triton")
+    kernel = kernels.kernel("gemm")
+    problem = kernel.problem({"M": 1024, "N": 1024, "K": 1024, "dtype": "float16"})
+    inputs = kernel.inputs(problem, Draw("cuda:0", 0))
+    reference, timer = reference_of(kernel.reference, problem, inputs), pick_timer("cuda:0")
+    check = lambda output, **how: verify(output, reference, dtype="float16", accumulate=1024, error_scale="sum", inputs=inputs, **how)
+    result = run_baseline(Setting(problem, "cuda:0", inputs, timer, check, lambda run: time_callable(run, timer)), TRITON["gemm"])
+    assert result.status == "ok", (result.reason, result.detail)
+    assert "the fastest of" in result.kernel_name and result.timing.n >= 50 and result.compile_s > 0

@@ -1,0 +1,48 @@
+"""Measuring a device's ceilings once: the job, what of it is stored, and how it is found again."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tileviz.bench import ceilings
+from tileviz.errors import StoreError
+from tileviz.records import Device, to_json
+from tileviz.store import Store
+
+FACT = "ceilings"
+"""Name among the facts of a device."""
+
+
+def quiet(*_message: Any) -> None:
+    """A report that goes nowhere."""
+
+
+@dataclass(frozen=True)
+class CeilingsJob:
+    """Copy bandwidth and dense matrix rates of a device; runs in its measure lane for a few seconds. The result is the device with
+    them among its facts, for `Store.save_device`."""
+
+    device: Device
+
+    def __call__(self, report: Callable[..., None] = quiet) -> Device:
+        report("phase", "ceilings")
+        found = ceilings.measure(self.device.id, fingerprint=self.device.fingerprint)
+        return replace(self.device, facts={**self.device.facts, FACT: to_json(found)})
+
+
+def with_stored_ceilings(device: Device, stored: list[Device]) -> Device:
+    """The device with the ceilings that were measured before, where its fingerprint is the same: a new driver wants new ones."""
+    before = next((d.facts.get(FACT) for d in stored if d.id == device.id), None)
+    if FACT in device.facts or not before or before.get("fingerprint") != to_json(device.fingerprint):
+        return device
+    return replace(device, facts={**device.facts, FACT: before})
+
+
+def stored_ceilings(device_id: str, store: Store | None = None) -> ceilings.Ceilings | None:
+    """The ceilings of a device from the store; None while they were never measured, or when the store cannot be read: a trial is worth
+    more than its second ceiling."""
+    try:
+        found = next((d for d in (store or Store()).devices() if d.id == device_id), None)
+    except StoreError:
+        return None
+    return ceilings.ceilings_from_json(found.facts.get(FACT)) if found else None

@@ -1,0 +1,43 @@
+"""Profiling one launch of a trial with Nsight Compute: a process of its own under ncu, since CUPTI and ncu cannot share one."""
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from tileviz.bench import ncu
+from tileviz.engine.lanes import package_root
+from tileviz.engine.requests import Request
+from tileviz.errors import ToolMissing
+
+
+def quiet(*_message: Any) -> None:
+    """A report that goes nowhere."""
+
+
+@dataclass(frozen=True)
+class NcuJob:
+    """Duration, DRAM bytes, tensor-pipe use and stall reasons of one cold launch. For the measure lane, which it fills alone."""
+
+    request: Request
+    timeout_s: float = 300.0
+
+    def __call__(self, report: Callable[..., None] = quiet) -> tuple[ncu.Launch, ...]:
+        """Raises ToolMissing without ncu, RuntimeFailed where it fails or counters are not permitted, each in one sentence."""
+        reason = ncu.is_available()
+        if reason:
+            raise ToolMissing(reason)
+        report("phase", "profile")
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "request.json"
+            path.write_text(json.dumps(asdict(self.request)))
+            target = [sys.executable, "-m", "tileviz.engine.ncu_target", str(path)]
+            return tuple(ncu.profile(target, ncu.metrics(ncu.known_metrics()), self.timeout_s, {"PYTHONPATH": _python_path()}))
+
+
+def _python_path() -> str:
+    return os.pathsep.join(filter(None, [str(package_root()), os.environ.get("PYTHONPATH")]))
