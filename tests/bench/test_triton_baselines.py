@@ -105,6 +105,31 @@ def test_the_fastest_right_config_is_taken_and_named(monkeypatch):
     assert result.kernel_name.endswith("(number=1: the fastest of 3 right configs of 5)")
 
 
+def test_near_configs_are_timed_again_in_turn_and_a_tie_takes_the_first():
+    from types import SimpleNamespace
+
+    from tileviz.bench.timers import ScriptedTimer
+    from tileviz.bench.triton_baselines import FINAL_ROUNDS, Attempt, picked
+
+    def attempts(*medians):
+        made = []
+        for number, median in enumerate(medians):
+            attempt = Attempt({"number": number})
+            attempt.call, attempt.median_us = lambda *inputs: None, median
+            made.append(attempt)
+        return made
+
+    def pick(medians, finals):
+        """finals: what each near config reads in every final round."""
+        script = [value for _ in range(FINAL_ROUNDS) for value in finals for _ in range(25)]
+        setting = SimpleNamespace(inputs=(), timer=ScriptedTimer(script), l2="cold")
+        return picked(attempts(*medians), setting).config["number"]
+
+    assert pick([10.0, 9.9, 20.0], [10.0, 10.01]) == 0
+    assert pick([10.0, 9.9, 20.0], [10.2, 9.9]) == 1
+    assert pick([10.0, 30.0], []) == 0
+
+
 def test_when_no_config_is_right_the_first_reason_is_given_and_all_are_kept(monkeypatch):
     result = tuned(monkeypatch, [1.0, 2.0], wrong=(1,), broken=(0,))
     assert result.status == "compile_failed" and result.timing is None
