@@ -81,15 +81,17 @@ def test_an_artifact_whose_files_were_deleted_is_no_hit(store):
 def test_clearing_the_cache_keeps_results_and_other_folders(store, tmp_path):
     (tmp_path / "tilelang-1").mkdir()
     (tmp_path / "tilelang-1" / "kernel.so").write_bytes(b"x" * 100)
+    (tmp_path / "inductor" / "triton").mkdir(parents=True)
+    (tmp_path / "inductor" / "triton" / "kernel.cubin").write_bytes(b"x" * 50)
     (tmp_path / "mine.txt").write_text("keep")
     store.save_trial(a_trial())
     store.save_artifact(Artifact("abcd", "cpu", "int x;", "c"))
-    assert store.size_bytes()["tilelang"] == 100
+    assert store.size_bytes()["tilelang"] == 100 and store.size_bytes()["inductor"] == 50
     store.clear_cache()
     assert store.artifact("abcd") is None
     assert store.trial("t1") is not None
     assert (tmp_path / "mine.txt").exists()
-    assert store.size_bytes()["artifacts"] == store.size_bytes()["tilelang"] == 0
+    assert store.size_bytes()["artifacts"] == store.size_bytes()["tilelang"] == store.size_bytes()["inductor"] == 0
 
 
 def test_a_job_is_claimed_once_and_keeps_the_seconds_of_its_phases(store):

@@ -6,10 +6,11 @@ import sys
 from typing import NoReturn
 
 from tileviz import __version__
-from tileviz.engine.requests import INPUTS, L2_MODES
+from tileviz.cli import sweep_arguments
+from tileviz.engine.requests import FLUSHES, INPUTS, L2_MODES
 
-EMITS = ("source", "cuda", "ptx", "sass")
-"""Texts of an artifact that a command prints; `cuda` is another word for `source`."""
+EMITS = ("source", "cuda", "ir", "ptx", "sass")
+"""Texts of an artifact that a command prints; `cuda` is another word for `source`, `ir` is TileLang's lowered form before it."""
 
 EXAMPLES = """examples:
   python -m tileviz doctor
@@ -45,6 +46,8 @@ def parser() -> Parser:
     _compile(commands)
     _run(commands)
     _show(commands)
+    _diff(commands)
+    sweep_arguments.add(commands, _command, _seconds)
     return top
 
 
@@ -68,15 +71,28 @@ def _run(commands) -> None:
     _add_request(command)
     command.add_argument("--no-baselines", action="store_true", help="leave out PyTorch and the other baselines")
     command.add_argument("--l2", choices=L2_MODES, default="cold", help="state of the L2 cache before each sample on a GPU (default: cold)")
+    command.add_argument(
+        "--flush",
+        choices=FLUSHES,
+        default="read",
+        help="how L2 is emptied on a GPU; write leaves dirty lines that the kernel pays for, none leaves L2 warm (default: read)",
+    )
     command.add_argument("--inputs", choices=INPUTS, default="normal", help="what the inputs hold (default: normal)")
     command.add_argument("--seed", type=int, default=0, help="of the random inputs (default: 0)")
     command.add_argument("--save", metavar="FILE.npz", help="keep the inputs (in0, in1, ...) and the output (out)")
 
 
 def _show(commands) -> None:
-    command = _command(commands, "show", "a stored trial")
-    command.add_argument("trial", metavar="TRIAL", help="its id, as `run` and `compile` print it")
+    command = _command(commands, "show", "a stored trial or sweep")
+    command.add_argument("trial", metavar="ID", help="its id, as `run`, `compile` and `sweep` print it")
     command.add_argument("--emit", choices=EMITS, help="print this text of its artifact")
+
+
+def _diff(commands) -> None:
+    command = _command(commands, "diff", "what differs between the code of two stored trials, changed counts first")
+    command.add_argument("first", metavar="TRIAL_A", help="id of a trial")
+    command.add_argument("second", metavar="TRIAL_B", help="id of another")
+    command.add_argument("--emit", choices=EMITS, default="sass", help="which text (default: sass)")
 
 
 def _command(commands, name: str, summary: str) -> argparse.ArgumentParser:

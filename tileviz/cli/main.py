@@ -7,11 +7,14 @@ import sys
 import time
 import traceback
 
-from tileviz.cli import arguments, doctor, kernels, trials
+from tileviz.cli import arguments, diff, doctor, kernels, sweep, trials
 from tileviz.errors import BadRequest, TilevizError
 from tileviz.store import tileviz_home
 
-COMMANDS = {"doctor": doctor.doctor, "kernels": kernels.kernels, "compile": trials.compile, "run": trials.run, "show": trials.show}
+COMMANDS = {
+    "doctor": doctor.doctor, "kernels": kernels.kernels, "compile": trials.compile, "run": trials.run, "show": sweep.show, "diff": diff.diff,
+    "sweep": sweep.sweep, "export": sweep.export, "import": sweep.bring_in,
+}  # fmt: skip
 
 FAILED, BAD_USAGE, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 

@@ -41,7 +41,7 @@ def timing_text(timing: Timing | None) -> str:
         return ""
     median, p10, p90 = map(formats.duration_us, (timing.median_us, timing.p10_us, timing.p90_us))
     spread = f"median {median}, p10 {p10}, p90 {p90}"
-    cache = "" if timing.l2 == "n/a" else f", {timing.l2} L2"
+    cache = "" if timing.l2 == "n/a" else f", {timing.l2} L2" + (" by a write flush" if timing.flush == "write" else "")
     clock = f", SM {timing.sm_clock_mhz:.0f} MHz" if timing.sm_clock_mhz else ""
     marks = [
         timing.implausible,

@@ -44,6 +44,7 @@ def run(asked) -> int:
         inputs=asked.inputs,
         seed=asked.seed,
         l2=asked.l2,
+        flush=asked.flush,
         baselines=not asked.no_baselines,
         save=asked.save,
         **_limits(asked),

@@ -34,7 +34,10 @@ class CompileJob:
         target = targets.target(request.target)
 
         def on_source(artifact: Artifact) -> None:
-            report("source", counted(artifact))
+            report("source", finished(artifact))
+
+        def finished(artifact: Artifact) -> Artifact:
+            return replace(counted(artifact), program=described.source)
 
         artifact = pipeline.compile_program(
             lambda: described.build(request.problem, request.config, target),
@@ -46,7 +49,7 @@ class CompileJob:
             report=lambda phase: report("phase", phase),
             on_source=on_source,
         )
-        return counted(artifact)
+        return finished(artifact)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,9 @@
 """A request: which kernel, problem, config, target and device; completed, checked, and ready to be a job."""
 
+import functools
 import hashlib
+import os
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -116,8 +119,22 @@ def trial_key(kernel: str, problem: Problem, config: Config, target: str) -> str
     """Content hash of what decides the generated code: kernel source, problem, config in canonical form, target, versions."""
     described = kernel_of(kernel)
     same = described.same_code(problem, config, targets.target(target))
-    parts = [kernel, described.source_hash, problem, same, target, toolchain.cache_tag()]
+    parts = [kernel, described.source_hash, problem, same, target, versions_tag()]
     return hashlib.sha256(canonical_json(parts).encode()).hexdigest()[:32]
+
+
+TAG_S = 5.0
+"""A page asks for keys many times in a run; what is installed is looked at again after this long."""
+
+
+def versions_tag() -> str:
+    """`toolchain.cache_tag`, looked up once in TAG_S seconds and for each setting of where tools are found."""
+    return _versions_tag(tuple(os.environ.get(name) for name in ("CXX", "PATH", "CUDA_HOME", "CUDA_PATH")), int(time.monotonic() / TAG_S))
+
+
+@functools.lru_cache(maxsize=8)
+def _versions_tag(_setting: tuple[str | None, ...], _when: int) -> str:
+    return toolchain.cache_tag()
 
 
 def local_devices() -> list[Device]:

@@ -15,7 +15,9 @@ from tileviz.compiler import runtime, targets, toolchain
 from tileviz.engine.ceilings_job import with_stored_ceilings
 from tileviz.engine.jobs import FactsJob, HeaderJob
 from tileviz.engine.lanes import Child, MeasureLane, Nursery
+from tileviz.engine.reading import ReadTask
 from tileviz.engine.requests import local_devices
+from tileviz.engine.sweeps.task import SweepTask
 from tileviz.engine.tasks import Task
 from tileviz.errors import StoreError
 from tileviz.records import Device
@@ -26,6 +28,9 @@ log = logging.getLogger("tileviz.engine")
 
 IDLE_S = 600.0
 
+TASKS: dict[str, type[Task]] = {"sweep": SweepTask, "read": ReadTask}
+"""What a job becomes, by its kind; a Task where none is named."""
+
 
 class Engine:
     """`run()` returns when there was no work for `idle_s` seconds."""
@@ -34,7 +39,7 @@ class Engine:
         self.store = store
         self.devices = devices
         self.idle_s = idle_s
-        self.compile_slots = max(1, os.cpu_count() or 1)
+        self.compile_slots = max(1, int(os.environ.get("TILEVIZ_COMPILE_WORKERS") or os.cpu_count() or 1))
         self.nursery = Nursery.start()
         self.prepared: set[str] = set()
         self.background: list[Child] = []
@@ -78,15 +83,20 @@ class Engine:
 
     def _take_new_jobs(self) -> None:
         for job in reversed(self.store.jobs(active=True, limit=200)):
-            if job.state != "queued" or job.id in self.tasks:
+            if job.state != "queued" or job.id in self.tasks or self._must_queue(job):
                 continue
             if sum(task.is_compiling for task in self.tasks.values()) >= self.compile_slots:
                 self._watch.forget()
                 return
             if self.store.claim(job.id):
                 log.info("job %s: %s", job.id, job.kind)
-                self.tasks[job.id] = Task(self, job)
+                self.tasks[job.id] = TASKS.get(job.kind, Task)(self, job)
                 self.tasks[job.id].guarded(self.tasks[job.id].begin)
+
+    def _must_queue(self, job) -> bool:
+        """One sweep at a time on a device; single runs go between its configs."""
+        device = job.request.get("device")
+        return job.kind == "sweep" and any(isinstance(t, SweepTask) and t.doc.get("device") == device for t in self.tasks.values())
 
     def _take_cancels(self) -> None:
         for job in self.store.jobs(active=True, limit=200):
@@ -96,7 +106,7 @@ class Engine:
     def _listen(self, timeout: float) -> None:
         """Waits for messages of the nursery and the children, and handles one of each."""
         hear = {self.nursery.control: self._hear_nursery}
-        hear |= {t.child.connection: lambda t=t: t.guarded(t.hear) for t in self.tasks.values() if t.child is not None}
+        hear |= {c: lambda t=t, step=step: t.guarded(step) for t in self.tasks.values() for c, step in t.ears().items()}
         hear |= {c.connection: lambda d=d: self._hear_facts(d) for d, c in self.facts.items()}
         hear |= {c.connection: lambda c=c: self._hear_background(c) for c in self.background}
         for ready in wait([connection for connection in hear if not connection.closed], timeout):
@@ -173,8 +183,7 @@ class Engine:
 
     def _kill_all(self) -> None:
         for task in self.tasks.values():
-            if task.child is not None:
-                task.child.kill()
+            task.kill_children()
         for lane in self.lanes.values():
             lane.drop()
         for child in self.background:

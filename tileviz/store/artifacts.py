@@ -1,14 +1,18 @@
-"""Artifact texts and binaries as files by content hash: artifacts/ab/abcdef.../source.cu, kernel.ptx, kernel.cubin, kernel.sass."""
+"""Artifact texts and binaries as files by content hash: artifacts/ab/abcdef.../source.cu, kernel.ptx, kernel.cubin, ..."""
 
+import contextlib
+import json
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from tileviz.errors import StoreError
 from tileviz.records import Artifact
 
-FILES = {"ptx": "kernel.ptx", "sass": "kernel.sass", "cubin": "kernel.cubin"}
+FILES = {"ptx": "kernel.ptx", "sass": "kernel.sass", "ir": "kernel.tir", "program": "program.py", "cubin": "kernel.cubin"}
+LINES = "lines.json"
 SOURCES = {"cuda": "source.cu", "c": "source.c"}
 
 
@@ -24,15 +28,15 @@ class ArtifactFiles:
     def write(self, artifact: Artifact) -> None:
         """Writes what the artifact has. Raises StoreError when the disk is full or not writable."""
         folder = self.folder(artifact.key)
-        try:
+        with _explained(self.root):
             folder.mkdir(parents=True, exist_ok=True)
             _replace(folder / SOURCES[artifact.source_language], artifact.source.encode())
             for name, file in FILES.items():
                 content = getattr(artifact, name)
                 if content is not None:
                     _replace(folder / file, content if isinstance(content, bytes) else content.encode())
-        except OSError as error:
-            raise StoreError(f"cannot write under {self.root}: {error.strerror}; free some space or set TILEVIZ_HOME", str(error)) from error
+            if artifact.lines:
+                _replace(folder / LINES, json.dumps(artifact.lines, separators=(",", ":")).encode())
 
     def read(self, key: str, doc: dict) -> dict:
         """The texts of an artifact by field name; a text that was never made is left out."""
@@ -44,8 +48,29 @@ class ArtifactFiles:
                 texts[name] = path.read_bytes() if name == "cubin" else path.read_text()
         return texts
 
+    def lines(self, key: str) -> dict[str, tuple[int, ...]]:
+        """The line maps of an artifact; empty when it was made without."""
+        path = self.folder(key) / LINES
+        return {name: tuple(values) for name, values in json.loads(path.read_text()).items()} if path.is_file() else {}
+
+    def write_more(self, key: str, files: dict[str, str]) -> None:
+        """Puts further files beside an artifact's own. Raises StoreError."""
+        folder = self.folder(key)
+        with _explained(self.root):
+            folder.mkdir(parents=True, exist_ok=True)
+            for name, text in files.items():
+                _replace(folder / name, text.encode())
+
     def clear(self) -> None:
         shutil.rmtree(self.root, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _explained(root: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(f"cannot write under {root}: {error.strerror}; free some space or set TILEVIZ_HOME", str(error)) from error
 
 
 def _replace(path: Path, content: bytes) -> None:

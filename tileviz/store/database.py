@@ -11,8 +11,9 @@ from pathlib import Path
 from tileviz.errors import StoreError
 
 FILE_NAME = "store.db"
-MIGRATIONS = ((Path(__file__).parent / "schema.sql").read_text(),)
-"""Step n brings `PRAGMA user_version` from n - 1 to n."""
+_HERE = Path(__file__).parent
+MIGRATIONS = tuple(path.read_text() for path in (_HERE / "schema.sql", *sorted((_HERE / "migrations").glob("*.sql"))))
+"""Step n brings `PRAGMA user_version` from n - 1 to n: schema.sql, then migrations/0002_*.sql and so on."""
 
 HEADER = b"SQLite format 3\x00"
 _DAMAGED = ("file is not a database", "malformed", "file is encrypted")

@@ -12,13 +12,19 @@ from tileviz.records import Artifact, Device, JobView, Trial, resources_from_jso
 from tileviz.store.artifacts import ArtifactFiles
 from tileviz.store.database import Database
 from tileviz.store.home import tileviz_home
+from tileviz.store.rows import insert_trial
+from tileviz.store.sweeps import SweepStore
+
+INDUCTOR = "inductor"
+"""Folder of our home in which torch.compile and Triton keep what they compile."""
+
 
 def new_id() -> str:
     """A random text id: recorded and imported stores lie beside each other."""
     return uuid.uuid4().hex[:12]
 
 
-class Store:
+class Store(SweepStore):
     """The store of one TILEVIZ_HOME. Cheap to make; every call opens its own connection. Raises StoreError."""
 
     def __init__(self, home: Path | str | None = None) -> None:
@@ -35,7 +41,7 @@ class Store:
         with self.database.transaction() as connection:
             connection.execute("INSERT INTO job (id, kind, request, created) VALUES (?, ?, ?, ?)", (job, kind, json.dumps(to_json(request)), now))
             if trial is not None:
-                _insert_trial(connection, trial)
+                insert_trial(connection, trial)
                 connection.execute("UPDATE job SET state='done', trial=?, started=?, ended=? WHERE id=?", (trial.trial, now, now, job))
         return job
 
@@ -69,8 +75,10 @@ class Store:
         """Called by a new engine: jobs of a dead one are queued again; one that already died with two engines is given up."""
         with self.database.transaction() as connection:
             connection.execute("UPDATE job SET state='cancelled', ended=? WHERE state='cancelling'", (time.time(),))
+            self.give_up_sweeps(connection)
             connection.execute(
-                "UPDATE job SET state='failed', reason='the engine died twice while this ran; see engine.log', ended=? WHERE state='running' AND attempts>=?",
+                "UPDATE job SET state='failed', reason='the engine died twice while this ran; see engine.log', ended=?"
+                " WHERE state='running' AND kind<>'sweep' AND attempts>=?",
                 (time.time(), most_attempts),
             )
             connection.execute("UPDATE job SET state='queued', phase='', phase_started=NULL, phases='{}' WHERE state='running'")
@@ -108,7 +116,7 @@ class Store:
     def save_trial(self, trial: Trial) -> None:
         """Writes a trial, or its newer form (baselines arrive one by one)."""
         with self.database.transaction() as connection:
-            _insert_trial(connection, trial)
+            insert_trial(connection, trial)
 
     def trial(self, trial: str) -> Trial | None:
         with self.database.connect() as connection:
@@ -136,7 +144,7 @@ class Store:
         """Writes the files, then the row. An incomplete artifact has its source only and is never a cache hit."""
         self.files.write(artifact)
         doc = to_json(artifact)
-        for name in ("source", "ptx", "sass"):
+        for name in ("source", "ptx", "sass", "ir", "program", "lines"):
             doc.pop(name, None)
         with self.database.transaction() as connection:
             connection.execute("INSERT OR REPLACE INTO artifact VALUES (?, ?, ?, ?)", (artifact.key, time.time(), int(complete), json.dumps(doc)))
@@ -153,7 +161,8 @@ class Store:
             return None
         resources = resources_from_json(doc.pop("resources", {}))
         known = {f.name for f in fields(Artifact)}
-        return Artifact(**{k: v for k, v in doc.items() if k in known}, **texts, resources=resources)
+        doc["tensors"] = tuple(doc.get("tensors") or ())
+        return Artifact(**{k: v for k, v in doc.items() if k in known}, **texts, resources=resources, lines=self.files.lines(key))
 
     # devices and notices
 
@@ -175,8 +184,8 @@ class Store:
     # size
 
     def size_bytes(self) -> dict[str, int]:
-        """Bytes on disk: results (the SQLite file), artifacts, and TileLang's own cache under our home."""
-        sizes = {"results": 0, "artifacts": 0, "tilelang": 0}
+        """Bytes on disk: results (the SQLite file), artifacts, and the caches of TileLang and of torch.compile and Triton under our home."""
+        sizes = {"results": 0, "artifacts": 0, "tilelang": 0, "inductor": _tree_size(self.home / INDUCTOR)}
         for path in self.home.glob("store.db*"):
             sizes["results"] += path.stat().st_size
         sizes["artifacts"] = _tree_size(self.files.root)
@@ -184,19 +193,13 @@ class Store:
         return sizes
 
     def clear_cache(self) -> None:
-        """Deletes compiled code: artifacts and TileLang's cache under our home. Results and the user's own caches stay."""
+        """Deletes compiled code under our home: artifacts, and what TileLang, torch.compile and Triton keep there. Results and the
+        user's own caches stay."""
         with self.database.connect() as connection:
             connection.execute("DELETE FROM artifact")
         self.files.clear()
-        for path in self.home.glob("tilelang-*"):
+        for path in (*self.home.glob("tilelang-*"), self.home / INDUCTOR):
             shutil.rmtree(path, ignore_errors=True)
-
-
-def _insert_trial(connection, trial: Trial) -> None:
-    connection.execute(
-        "INSERT OR REPLACE INTO trial VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (trial.trial, trial.key, trial.kernel, trial.target, trial.device, trial.status, trial.artifact, trial.created, json.dumps(to_json(trial))),
-    )
 
 
 def _closed_phases(row, now: float) -> dict[str, float]:

@@ -1,0 +1,111 @@
+"""A scripted compiler and a scripted device for sweeps: what a config does is told by its block_N. Importable in the engine's children."""
+
+import os
+import signal
+import time
+from dataclasses import dataclass, replace
+
+from tileviz.engine.requests import Request
+from tileviz.errors import CompileFailed, LaunchFailed, RuntimeFailed
+from tileviz.records import Artifact, Resources, Timing, Trial, Verdict
+
+FAST, FINE, COMPILE_FAILS, COMPILE_CRASHES, COMPILE_HANGS, TWIN_OF_FAST = 1, 2, 3, 4, 5, 6
+WRONG, ILLEGAL, RUN_CRASHES, RUN_HANGS, NO_ROOM, SLOW, OUT_OF_MEMORY, ENGINE_ERROR = 7, 8, 9, 10, 11, 12, 13, 14
+DIES_EARLY = 1313
+"""The N of a problem whose inputs kill the child that draws them."""
+MICROSECONDS = {FAST: 10.0, FINE: 10.05, SLOW: 90.0, TWIN_OF_FAST: 10.0}
+
+EXPECTED = {
+    FAST: "ok", FINE: "ok", COMPILE_FAILS: "compile_failed", COMPILE_CRASHES: "crashed", COMPILE_HANGS: "timeout", TWIN_OF_FAST: "ok",
+    WRONG: "wrong_result", ILLEGAL: "runtime_failed", RUN_CRASHES: "crashed", RUN_HANGS: "timeout", NO_ROOM: "launch_failed", SLOW: "ok",
+    OUT_OF_MEMORY: "runtime_failed", ENGINE_ERROR: "runtime_failed",
+}  # fmt: skip
+"""The status each of them must end with."""
+
+
+def crash() -> None:
+    os.kill(os.getpid(), signal.SIGSEGV)
+    time.sleep(5)
+
+
+@dataclass(frozen=True)
+class ScriptedCompile:
+    """In the place of CompileJob."""
+
+    request: Request
+    executable: bool = False
+
+    def __call__(self, report) -> Artifact:
+        what = self.request.config["block_N"]
+        report("phase", "lower")
+        text = f"source {FAST if what == TWIN_OF_FAST else what} of {self.request.problem['N']}"
+        artifact = Artifact(self.request.key, "cpu", text, "c", resources=Resources(stack_bytes=64), seconds={"lower": 0.01})
+        report("source", artifact)
+        if what == COMPILE_FAILS:
+            raise CompileFailed("g++ refused the generated code: line 7", "all that g++ said")
+        if what == COMPILE_CRASHES:
+            crash()
+        if what == COMPILE_HANGS:
+            time.sleep(60)
+        if what == OUT_OF_MEMORY:
+            raise MemoryError
+        return replace(artifact, instructions={"source": {"branch": what}})
+
+
+@dataclass(frozen=True)
+class ScriptedReady:
+    """In the place of ReadyJob: dies where the problem says so."""
+
+    request: Request
+
+    def __call__(self, report) -> None:
+        report("phase", "inputs and reference")
+        if self.request.problem["N"] == DIES_EARLY:
+            crash()
+
+
+@dataclass(frozen=True)
+class ScriptedConfig:
+    """In the place of ConfigJob."""
+
+    request: Request
+    trial: Trial
+    best_us: float | None = None
+    patient: bool = False
+
+    def __call__(self, report) -> Trial:
+        what = self.request.config["block_N"]
+        report("phase", "check")
+        if what == WRONG:
+            verdict = Verdict(False, 1.0, 1.0, 0.1)
+            return replace(self.trial, status="wrong_result", reason="8 of 104 columns never written (96-103)", verdict=verdict)
+        if what == ILLEGAL:
+            raise RuntimeFailed("the kernel failed while running: an illegal memory access was encountered")
+        if what == NO_ROOM:
+            raise LaunchFailed("the device refused the launch: too many resources")
+        if what == RUN_CRASHES:
+            crash()
+        if what == ENGINE_ERROR:
+            raise ZeroDivisionError("division by zero")
+        report("phase", "time")
+        if what == RUN_HANGS:
+            time.sleep(60)
+        time.sleep(float(os.environ.get("SCRIPTED_SECONDS", "0")))
+        return replace(self.trial, verdict=Verdict(True, 0.0, 0.0, 0.0), timing=timing(MICROSECONDS.get(what, 20.0 + what)))
+
+
+@dataclass(frozen=True)
+class ScriptedFinals:
+    """In the place of FinalsJob: every finalist again, the two fastest tied."""
+
+    entries: tuple
+
+    def __call__(self, report):
+        report("phase", "the best again, in turn")
+        trials = [replace(trial, timing=replace(trial.timing, note="measured in turn")) for _, trial in self.entries]
+        order = sorted(trials, key=lambda trial: trial.timing.median_us)
+        return trials, [trial.trial for trial in order[:2]]
+
+
+def timing(median_us: float) -> Timing:
+    return Timing(tuple(median_us * (1 + 0.001 * (i % 3 - 1)) for i in range(30)), "perf_counter", "n/a")

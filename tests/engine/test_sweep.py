@@ -1,0 +1,103 @@
+"""Sweeps end to end on the CPU target: real compiler, real kernels, real store, real kills."""
+
+import os
+import signal
+import time
+
+import psutil
+import pytest
+
+from tests.conftest import processes_of
+from tests.engine.test_engine import until
+from tileviz.engine import client as jobs
+from tileviz.engine.requests import resolve
+from tileviz.engine.sweeps import client, results
+from tileviz.engine.sweeps.request import resolve_sweep
+from tileviz.store import Store
+
+pytestmark = pytest.mark.timeout(240)
+
+SMALL = {"M": 64, "N": 64, "K": 64}
+EIGHT = {"block_M": [16, 32], "block_N": [16, 32], "block_K": [16, 32]}
+IDLE = {"num_stages": 0, "threads": 128, "enable_swizzle": False, "panel_size": 10}
+
+
+@pytest.fixture
+def store(home):
+    return Store(home)
+
+
+@pytest.fixture(scope="module")
+def shared(shared_home):
+    return Store(shared_home)
+
+
+def submitted(store, values, problem=SMALL, kernel="gemm", fixed=IDLE, **more):
+    settings = {"target": "cpu", "effort": "full", "baselines": False, **more}
+    request, space = resolve_sweep(kernel, problem, values, fixed=fixed, **settings)
+    return client.submit(store, request, space)
+
+
+def test_eight_configs_are_checked_timed_ranked_and_set_beside_pytorch(shared):
+    values = {**EIGHT, "threads": [128, 256], "block_M": [16, 32, 2048], "block_N": [16, 32, 2048]}
+    sweep = submitted(shared, values, baselines=True, effort="quick", seconds=100)
+    view = client.wait(shared, sweep, timeout=120)
+    document = results.document(shared, sweep)
+    assert view.state == "done" and document["status"] == "done"
+    assert view.counts == {"ok": 16 + 16, "pruned": 4}
+    for row in document["trials"]:
+        assert (row["status"] == "pruned") == (row["timing"] is None)
+        if row["status"] == "ok":
+            assert row["verdict"]["ok"] and row["verdict"]["rel_error"] < 1e-6 and row["timing"]["n"] >= 3 and row["tflops"] > 0
+    best = document["best"]
+    assert best["trial"] == document["tied"][0][0] and best["finalist"]
+    assert {b["name"]: b["status"] for b in best["baselines"]}["eager"] == "ok"
+    assert "in turn" in shared.trial(best["trial"]).timing.note
+    assert shared.artifact(best["artifact"]).source_language == "c"
+    assert best["instructions"]["source"]
+    assert view.notes["lane_busy"] > 0
+
+
+def test_a_single_run_goes_between_the_configs_of_a_sweep(shared):
+    sweep = submitted(shared, {**EIGHT, "block_M": [16, 32, 48, 64]}, problem={"M": 65, "N": 64, "K": 64})
+    until(lambda: shared.sweep(sweep).counts.get("ok", 0) >= 1, 60)
+    run = jobs.submit(shared, resolve("vector_add", {"N": 999}, target="cpu", baselines=False))
+    jobs.wait(shared, run, timeout=60)
+    still = shared.sweep(sweep)
+    assert shared.trial(shared.job(run).trial).status == "ok"
+    assert still.state == "running" and still.counts.get("not_run", 0) > 0
+    client.cancel(shared, sweep)
+    assert client.wait(shared, sweep, timeout=10).state == "cancelled"
+
+
+def test_killing_the_engine_in_the_middle_loses_nothing_and_the_sweep_goes_on(store, home):
+    sweep = submitted(store, {"block_N": list(range(100, 108))}, problem={"N": 1000}, kernel="vector_add", fixed={"threads": 128})
+    seen: dict[str, float] = {}
+    for least in (1, 4):
+        until(lambda least=least: store.sweep(sweep).counts.get("ok", 0) >= least, 60)
+        killed = jobs.engine_pid(home)
+        os.kill(killed, signal.SIGKILL)
+        until(lambda: not processes_of(home), 10)
+        now = {row["trial"]: row["median_us"] for row in store.sweep_frame(sweep, statuses=("ok",))}
+        assert seen.items() <= now.items()
+        seen = now
+        until(lambda killed=killed: jobs.ensure_engine(home) or jobs.engine_pid(home) not in (None, 0, killed), 20)
+    view = client.wait(store, sweep, timeout=90)
+    assert view.state == "done" and view.counts == {"ok": 8}
+    assert seen.keys() <= {row["trial"] for row in store.sweep_frame(sweep)}
+
+
+def test_cancel_leaves_no_process_at_work_and_resume_runs_only_the_rest(store, home):
+    sweep = submitted(store, EIGHT, problem={"M": 66, "N": 64, "K": 64})
+    until(lambda: store.sweep(sweep).counts.get("ok", 0) >= 2, 60)
+    asked = time.monotonic()
+    client.cancel(store, sweep)
+    view = client.wait(store, sweep, timeout=10)
+    assert view.state == "cancelled" and time.monotonic() - asked < 2
+    engine = psutil.Process(jobs.engine_pid(home))
+    until(lambda: not any("g++" in p.name() or "cc1plus" in p.name() for p in engine.children(recursive=True)), 2)
+    kept = {row["trial"] for row in store.sweep_frame(sweep, statuses=("ok",))}
+    client.resume(store, sweep)
+    view = client.wait(store, sweep, timeout=90)
+    assert view.state == "done" and view.counts == {"ok": 8} and len(kept) < 8
+    assert kept <= {row["trial"] for row in store.sweep_frame(sweep)}

@@ -1,0 +1,75 @@
+"""What is made of a stored sweep: the JSON document, exports of a large space, and configs for TileLang's autotune."""
+
+import ast
+import time
+
+import pytest
+
+from tests.engine.test_sweep_space import ADA
+from tileviz.engine.sweeps import client, results
+from tileviz.engine.sweeps.request import resolve_sweep
+from tileviz.store import Store
+
+SPACE = {
+    "block_M": [64, 128, 256], "block_N": [64, 128, 256], "block_K": [32, 64, 128], "num_stages": [2, 3, 4, 5],
+    "threads": [128, 256, 512, 1024], "enable_swizzle": [True], "panel_size": [10],
+}  # fmt: skip
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path)
+
+
+@pytest.fixture
+def large(store, monkeypatch):
+    """432 configs of which a large part is illegal; nothing of it is run."""
+    monkeypatch.setattr(client.client, "ensure_engine", lambda home: None)
+    request, space = resolve_sweep("gemm", {"M": 4096, "N": 4096, "K": 4096}, SPACE, devices=[ADA])
+    return client.submit(store, request, space)
+
+
+@pytest.mark.parametrize("form", ["csv", "json"])
+def test_a_space_larger_than_a_heatmap_comes_back_from_a_file_illegal_ones_and_all(store, large, tmp_path, form):
+    path = tmp_path / "out"
+    assert results.export(store, large, form, path) == 432
+    again = results.bring_in(store, path)
+    assert store.sweep_frame(again) == store.sweep_frame(large)
+    assert store.sweep(again).counts == store.sweep(large).counts
+    assert store.sweep(again).counts["pruned"] > 432 * 0.3
+
+
+def test_the_document_has_a_row_for_each_requested_config_with_its_fate(store, large):
+    document = results.document(store, large)
+    assert len(document["trials"]) == 432 and document["best"] is None and document["tied"] == [[]]
+    assert {row["status"] for row in document["trials"]} == {"pruned", "not_run"}
+    assert all(row["reason"] for row in document["trials"] if row["status"] == "pruned")
+    assert document["counted"]["pruned"] == document["counts"]["pruned"]
+
+
+def test_a_sweep_that_waits_for_an_engine_can_be_cancelled(store, large):
+    client.cancel(store, large)
+    assert store.sweep(large).state == "cancelled"
+    assert client.wait(store, large, timeout=1).state == "cancelled"
+
+
+def test_configs_for_autotune_are_python_with_pass_configs_apart():
+    fast = {"block_M": 64, "enable_swizzle": True, "tl.enable_fast_math": True}
+    text = results.autotune_list([fast, {"block_M": 128, "enable_swizzle": False}])
+    assert ast.literal_eval(text.removeprefix("configs = ")) == [
+        {"block_M": 64, "enable_swizzle": True, "pass_configs": {"tl.enable_fast_math": True}},
+        {"block_M": 128, "enable_swizzle": False},
+    ]
+
+
+def test_a_hundred_thousand_rows_in_the_store_leave_a_list_and_a_frame_quick(store, large):
+    view, frame = store.sweep(large), store.sweep_frame(large)
+    from tileviz.store.sweeps import SweepRow
+
+    rows = [SweepRow(i, 0, frame[i % 432]["config"], "ok", results={"median_us": 1.0 + i}) for i in range(10_000)]
+    for number in range(10):
+        store.create_sweep(f"big{number}", view.request, rows, state="done")
+    start = time.perf_counter()
+    assert len(store.sweeps()) == 11
+    assert len(store.sweep_frame("big7", instructions=False)) == 10_000
+    assert time.perf_counter() - start < 1.5  # 0.35 s on a quiet core

@@ -1,0 +1,157 @@
+"""The space of a sweep: what was asked for, what is left of it, and why."""
+
+import time
+
+import pytest
+
+from tileviz.engine.sweeps.budget import Budget, budget_of
+from tileviz.engine.sweeps.model import machine_of, predict_us
+from tileviz.engine.sweeps.request import resolve_sweep, sweep_from_json
+from tileviz.engine.sweeps.search import Search
+from tileviz.engine.sweeps.space import rule_kind
+from tileviz.errors import BadValue, UnknownName
+from tileviz.kernels import kernel
+from tileviz.records import Device, to_json
+
+H200 = Device("cuda:0", "NVIDIA H200", "sm_90a", {"sm_count": 132, "memory_bytes": 140 << 30})
+ADA = Device("cuda:0", "NVIDIA GeForce RTX 4090", "sm_89", {"sm_count": 128, "memory_bytes": 24 << 30})
+ONE = {
+    "block_M": [128], "block_N": [128], "block_K": [64], "num_stages": [3], "threads": [256], "enable_swizzle": [True], "panel_size": [10],
+}  # fmt: skip
+
+
+def space(values, device=H200, problems=None, name="gemm", **more):
+    return resolve_sweep(name, problems, values, devices=[device], **more)
+
+
+def test_five_requested_with_two_repeats_are_three_unique():
+    request, found = space({**ONE, "block_M": [64, 128, 64, 256, 128]})
+    assert (request.counted["requested"], request.counted["unique"], request.counted["duplicates"]) == (5, 3, 2)
+    points = list(found.points())
+    assert [p.same_as for p in points] == [None, None, 0, None, 1]
+    assert [p.config["block_M"] for p in points] == [64, 128, 64, 256, 128]
+
+
+def test_a_list_of_configs_is_kept_in_order_repeats_and_all():
+    configs = [{"block_M": m} for m in (64, 128, 64, 256, 128)]
+    request, found = space(None, configs=configs, fixed={"block_N": 128, "block_K": 64, "num_stages": 3, "threads": 256})
+    assert (found.size, request.counted["unique"]) == (5, 3)
+    assert [p.config["block_M"] for p in found.points()] == [64, 128, 64, 256, 128]
+    assert all(p.config["threads"] == 256 for p in found.points())
+
+
+def test_knobs_that_are_idle_here_make_no_new_configs():
+    request, _ = space({**ONE, "enable_swizzle": [False], "panel_size": [4, 8, 10, 16]})
+    assert (request.counted["requested"], request.counted["unique"]) == (4, 1)
+    small, tile = {"M": 64, "N": 64, "K": 64}, {"block_N": 16, "block_K": 16}
+    on_cpu, _ = resolve_sweep("gemm", small, {"block_M": [16, 32]}, target="cpu", fixed=tile)
+    assert on_cpu.counted["unique"] == 2
+
+
+def test_four_configs_that_break_different_rules_give_four_reasons():
+    configs = [
+        {"threads": 96},
+        {"block_K": 24},
+        {"block_M": 256, "block_N": 256, "block_K": 128, "num_stages": 4},
+        {"threads": 2048},
+    ]
+    usual = {"block_M": 128, "block_N": 128, "block_K": 32, "num_stages": 2, "threads": 128}
+    request, found = space(None, ADA, configs=configs, fixed=usual)
+    reasons = [point.reason for point in found.points()]
+    assert [point.status for point in found.points()] == ["pruned"] * 4
+    assert len(set(reasons)) == 4 and all(reasons)
+    assert request.counted["pruned"] == 4 and len(request.counted["rules"]) >= 4
+
+
+def test_a_rule_is_counted_by_kind_whatever_its_numbers():
+    one = "shared memory 196,608 B is over the 101,376 B a block of sm_89 may use; use fewer stages or smaller tiles"
+    assert rule_kind(one) == "shared memory # B is over the # B a block of sm_89 may use; use fewer stages or smaller tiles"
+    request, _ = space({**ONE, "block_K": [128], "num_stages": [3, 4], "block_N": [128, 256]}, ADA)
+    assert list(request.counted["rules"].values()) == [4]
+
+
+def test_counts_add_up_for_a_space_of_432_with_illegal_configs():
+    tiles = {"block_M": [64, 128, 256], "block_N": [64, 128, 256], "block_K": [32, 64, 128]}
+    request, found = space({**ONE, **tiles, "num_stages": [2, 3, 4, 5], "threads": [128, 256, 512, 1024]}, ADA)
+    counted = request.counted
+    assert found.size == counted["requested"] == 432
+    assert counted["unique"] + counted["duplicates"] + counted["pruned"] + counted["unsupported"] == 432
+    assert 0.3 < counted["pruned"] / 432 < 0.9
+
+
+def test_several_problems_share_the_knobs_and_are_told_apart():
+    request, found = space({**ONE, "block_M": [64, 128]}, problems=[{"M": 1024}, {"M": 2048}, {"M": 1024}])
+    assert len(request.problems) == 2 and found.size == 4
+    assert [p.problem for p in found.points()] == [0, 0, 1, 1] and [p.same_as for p in found.points()] == [None] * 4
+
+
+def test_pass_configs_are_knobs():
+    request, found = space({**ONE, "tl.enable_fast_math": ["true", "false"]})
+    assert [p.config["tl.enable_fast_math"] for p in found.points()] == [True, False] and request.counted["unique"] == 2
+
+
+def test_a_target_that_cannot_express_the_problem_is_said_once_for_all():
+    request, _ = resolve_sweep("gemm", {"dtype": "float16"}, target="cpu")
+    assert request.counted["unsupported"] == request.counted["requested"] > 0
+
+
+def test_wrong_words_are_one_sentence():
+    with pytest.raises(UnknownName, match="no knob of gemm 'block_Z'"):
+        space({"block_Z": [1]})
+    with pytest.raises(BadValue, match="threads"):
+        space({"threads": [33]})
+    with pytest.raises(BadValue, match="no values for block_M"):
+        space({"block_M": []})
+    with pytest.raises(BadValue, match="at most 100,000"):
+        space({"block_M": list(range(1, 2000)), "block_N": list(range(1, 200))})
+    with pytest.raises(UnknownName, match="no strategy"):
+        space(ONE, strategy="luck")
+    with pytest.raises(BadValue, match="patience is -1"):
+        space(ONE, patience=-1)
+
+
+def test_ten_thousand_configs_are_counted_well_within_a_second():
+    values = {"block_M": [16, 32, 64, 128, 192, 256], "block_N": [16, 32, 64, 128, 192, 256]}
+    start = time.perf_counter()
+    request, _ = space(values)
+    assert request.counted["requested"] == 12960
+    assert time.perf_counter() - start < 1.5  # 0.2 s on a quiet core
+
+
+def test_a_request_survives_the_store():
+    request, _ = space({**ONE, "block_M": [64, 128]}, trials=7, seconds=3.5)
+    again = sweep_from_json(to_json(request))
+    assert again == request and again.budget == Budget(7, 3.5, None)
+
+
+def test_efforts_have_budgets_that_a_hand_given_one_replaces():
+    assert budget_of("quick", None, None, None) == Budget(None, 10.0, None)
+    assert budget_of("normal", None, None, None, problems=2) == Budget(400, None, None)
+    assert budget_of("full", None, None, None) == Budget()
+    assert budget_of("quick", 5, None, None) == Budget(5, None, None)
+    assert not Budget(seconds=1.0).spent(trials=0, seconds=9.0, since_best=0), "at least one config is tried"
+
+
+@pytest.mark.parametrize("size, best", [(2048, (128, 256, 64, 4, 256)), (4096, (128, 256, 64, 4, 256))])
+def test_the_model_puts_what_was_fastest_on_an_h200_near_the_front(size, best):
+    request, found = space(None, problems={"M": size, "N": size, "K": size}, strategy="model")
+    gemm, machine = kernel("gemm"), machine_of(found.target, H200)
+    rows = [frame_row(p) for p in found.points()]
+    search = Search("model", 0, rows, lambda number, config: predict_us(gemm, request.problems[number], config, machine))
+    order = [tuple(search.config[search.next()].values())[:5] for _ in range(60)]
+    assert best in order
+
+
+def test_problems_take_turns_and_equal_configs_follow_their_first():
+    _, found = space({**ONE, "block_M": [64, 128, 64]}, problems=[{"M": 1024}, {"M": 2048}])
+    search = Search("grid", 0, [frame_row(p) for p in found.points()])
+    order = [search.problem[search.next()] for _ in range(4)]
+    assert order in ([0, 1, 0, 1], [1, 0, 1, 0]) and search.next() is None
+    assert search.followers == {0: [2], 3: [5]}
+
+
+def frame_row(point):
+    return {
+        "ordinal": point.ordinal, "problem_index": point.problem, "config": point.config, "same_as": point.same_as,
+        "status": point.status or "not_run", "median_us": None,
+    }  # fmt: skip

@@ -1,0 +1,209 @@
+"""`sweep`, `export`, `import`, and `show` of a sweep: submit, watch with a bar on stderr, print."""
+
+import itertools
+import json
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+from tileviz import formats
+from tileviz.cli import trials
+from tileviz.cli.trials import say
+from tileviz.engine.sweeps import client, results
+from tileviz.engine.sweeps.request import SweepRequest, resolve_sweep
+from tileviz.engine.sweeps.space import Space, rule_kind
+from tileviz.errors import BadRequest, TilevizError
+from tileviz.store import Store
+from tileviz.store.sweeps import NOT_RUN, SweepView
+
+CANCEL_WAIT_S = 15.0
+BAR_WIDTH = 24
+TOP = 10
+
+
+def sweep(asked) -> int:
+    """Runs a sweep, or goes on with one; the exit status is 0 when any trial is ok."""
+    store = Store()
+    found = asked.resume or _submit(store, asked)
+    if asked.resume:
+        client.resume(store, asked.resume, _budget(asked))
+    say(f"sweep {found}")
+    bar = Bar(sys.stderr)
+    try:
+        view = client.wait(store, found, on_change=bar.show)
+    except KeyboardInterrupt:
+        _stop(store, found, asked)
+        raise
+    finally:
+        bar.close()
+    _print(store, found, asked.json)
+    if view.state == "failed":
+        raise TilevizError(f"the sweep failed: {view.reason}; `sweep --resume {found}` goes on with it")
+    return 0 if view.counts.get("ok") else 1
+
+
+def show(asked) -> int:
+    """A stored sweep, or else a stored trial."""
+    store = Store()
+    if getattr(asked, "emit", None) or store.sweep(asked.trial) is None:
+        return trials.show(asked)
+    _print(store, asked.trial, asked.json)
+    return 0
+
+
+def export(asked) -> int:
+    rows = results.export(Store(), asked.sweep, asked.format, Path(asked.file))
+    if asked.json:
+        print(json.dumps({"sweep": asked.sweep, "file": asked.file, "format": asked.format, "rows": rows}))
+    else:
+        say(f"{rows:,} configs written to {asked.file}")
+    return 0
+
+
+def bring_in(asked) -> int:
+    store = Store()
+    sweep = results.bring_in(store, Path(asked.file))
+    view = store.sweep(sweep)
+    if asked.json:
+        print(json.dumps({"sweep": sweep, "kernel": view.kernel, "counts": view.counts}))
+    else:
+        print(f"sweep {sweep}: {view.requested:,} configs of {view.kernel} from {asked.file}")
+    return 0
+
+
+class Bar:
+    """Done of total, rate, time left, failures: one line that is redrawn on a terminal, and now and then a new one elsewhere."""
+
+    def __init__(self, stream, every_s: float = 5.0) -> None:
+        self.stream = stream
+        self.live = stream.isatty()
+        self.every_s = every_s
+        self.began: tuple[float, int] | None = None
+        self.last = -every_s
+        self.drawn = False
+
+    def show(self, view: SweepView) -> None:
+        now, done = time.monotonic(), view.requested - view.counts.get(NOT_RUN, 0)
+        if self.began is None:
+            self.began = (now, done)
+        if not self.live and view.active and now - self.last < self.every_s:
+            return
+        self.last = now
+        line = bar_text(view, done, now - self.began[0], done - self.began[1])
+        self.stream.write(f"\r\x1b[2K{line}" if self.live else f"{line}\n")
+        self.stream.flush()
+        self.drawn = True
+
+    def close(self) -> None:
+        if self.live and self.drawn:
+            self.stream.write("\n")
+            self.stream.flush()
+
+
+def bar_text(view: SweepView, done: int, seconds: float, new: int) -> str:
+    """`[####....] 45 of 130, ok 40, pruned 5, 3.1/s, 27 s left`."""
+    total = max(view.requested, 1)
+    filled = BAR_WIDTH * done // total
+    words = [f"[{'#' * filled}{'.' * (BAR_WIDTH - filled)}] {done:,} of {view.requested:,}"]
+    words += [f"{status} {count:,}" for status, count in sorted(view.counts.items()) if status != NOT_RUN and count]
+    if new and seconds > 0 and view.active:
+        words += [f"{new / seconds:.1f}/s", f"{formats.seconds((total - done) * seconds / new)} left at most"]
+    return ", ".join(words) if view.active else ", ".join([*words, view.state])
+
+
+def sweep_text(document: dict) -> str:
+    """A sweep as a person reads it: what became of its configs and why, then the best ones."""
+    rows = document["trials"]
+    counts = ", ".join(f"{count:,} {status}" for status, count in sorted(document["counts"].items(), key=lambda item: -item[1]))
+    ended = f"{document['status']}{': ' + document['reason'] if document['reason'] else ''}"
+    lines = [f"{document['kernel']} on {document['device'] or document['target']}: {len(rows):,} configs requested, {counts}", f"  {ended}"]
+    lines += [f"  {count:>6,}  {status}: {reason}" for (status, reason), count in _reasons(rows)]
+    for number, problem in enumerate(document["problems"]):
+        own = [row for row in rows if row["problem_index"] == number and row["same_as"] is None and row["timing"] and row["status"] == "ok"]
+        lines += ["", f"  {formats.assignments(problem)}", *_top(own, document["tied"][number])]
+        lines += _baselines(document["best_of"][number])
+    return "\n".join(lines)
+
+
+def _reasons(rows: list[dict]) -> list[tuple[tuple[str, str], int]]:
+    told = Counter((row["status"], rule_kind(row["reason"])) for row in rows if row["status"] not in ("ok", NOT_RUN))
+    return told.most_common(TOP)
+
+
+def _top(rows: list[dict], tied: list[str]) -> list[str]:
+    if not rows:
+        return ["    no config gave a time"]
+    order = sorted(rows, key=lambda row: (row["trial"] not in tied, row["timing"]["median_us"]))
+    lines = []
+    for row in order[:TOP]:
+        median, p10, p90 = (formats.duration_us(row["timing"][name]) for name in ("median_us", "p10_us", "p90_us"))
+        rate = f"{row['tflops']:8.3g} TFLOPS" if row["tflops"] else ""
+        mark = "=" if row["trial"] in tied and len(tied) > 1 else " "
+        lines.append(f"    {mark} {median:>9} ({p10} to {p90}) {rate}  {formats.assignments(row['config'])}")
+    if len(tied) > 1:
+        lines.append(f"    = tied best: {len(tied)} of {len(rows)}")
+    return lines
+
+
+def _baselines(best: dict | None) -> list[str]:
+    found = [b for b in (best or {}).get("baselines") or () if b.get("timing") and b.get("speedup")]
+    said = [(b["title"], formats.duration_us(b["timing"]["median_us"]), b["speedup"]) for b in found]
+    return [f"      {title}: {median}, the best is {speedup:.3g} times as fast" for title, median, speedup in said]
+
+
+def _submit(store: Store, asked) -> str:
+    if asked.kernel is None:
+        raise BadRequest("which kernel? `python -m tileviz kernels` lists them; or --resume SWEEP")
+    request, space = _resolved(asked)
+    counted = request.counted
+    said = f"{counted['requested']:,} configs requested, {counted['unique']:,} to compile, {counted['duplicates']:,} the same code"
+    say(f"{said}, {counted['pruned']:,} break a rule, {counted['unsupported']:,} unsupported; strategy {request.strategy}")
+    return client.submit(store, request, space)
+
+
+def _resolved(asked) -> tuple[SweepRequest, Space]:
+    sizes = dict(asked.problem)
+    problems = [dict(zip(sizes, combination, strict=True)) for combination in itertools.product(*sizes.values())]
+    fixed = {name: found[0] for name, found in asked.config if len(found) == 1}
+    several = [name for name, found in asked.config if len(found) > 1]
+    if several:
+        raise BadRequest(f"-k {several[0]} takes one value; give several with -s")
+    return resolve_sweep(
+        asked.kernel,
+        problems,
+        dict(asked.space),
+        fixed=fixed,
+        strategy=asked.strategy,
+        effort=asked.effort,
+        **_budget(asked),
+        finalists=asked.finalists,
+        seed=asked.seed,
+        inputs=asked.inputs,
+        l2=asked.l2,
+        baselines=not asked.no_baselines,
+        target=asked.target,
+        device=asked.device,
+        **({"timeout_s": asked.timeout} if asked.timeout else {}),
+    )
+
+
+def _budget(asked) -> dict:
+    given = {"trials": asked.budget_trials, "seconds": asked.budget_seconds, "patience": asked.patience}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _stop(store: Store, sweep: str, asked) -> None:
+    client.cancel(store, sweep)
+    try:
+        client.wait(store, sweep, timeout=CANCEL_WAIT_S)
+    except TimeoutError as error:
+        say(f"the sweep was told to stop, but has not ended yet: {error}")
+    if asked.json:
+        print(json.dumps(results.document(store, sweep)))
+    say(f"what was measured is kept; `python -m tileviz sweep --resume {sweep}` goes on")
+
+
+def _print(store: Store, sweep: str, as_json: bool) -> None:
+    document = results.document(store, sweep)
+    print(json.dumps(document) if as_json else f"{sweep_text(document)}\n\n  sweep {sweep}")

@@ -1,0 +1,66 @@
+"""What a sweep sends to its measure lane: picklable, light to import; torch is loaded in the child."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from tileviz.engine.requests import Request
+from tileviz.records import Trial
+
+KEPT_SHORT = "kept short: "
+"""A timing's note begins so when the config was too slow to be measured at length."""
+
+
+def quiet(*_message: Any) -> None:
+    """A report that goes nowhere."""
+
+
+@dataclass(frozen=True)
+class ReadyJob:
+    """Draws inputs and reference of a problem, so that the first compiled config finds them there."""
+
+    request: Request
+
+    def __call__(self, report: Callable[..., None] = quiet) -> None:
+        from tileviz.engine.sweeps.measure import bench_of
+
+        bench_of(self.request).get_ready()
+
+
+@dataclass(frozen=True)
+class ConfigJob:
+    """Checks and times one compiled config; inputs and reference of its problem are kept in the child for the next one."""
+
+    request: Request
+    trial: Trial
+    best_us: float | None = None
+    """The fastest of its problem so far: a config far slower gets a few launches only."""
+    patient: bool = False
+    """Take more samples: no other config waits for the device, which would only idle."""
+
+    def __call__(self, report: Callable[..., None] = quiet) -> Trial:
+        from tileviz.engine.sweeps.measure import bench_of
+
+        return bench_of(self.request).measured(self.request, self.trial, report, self.best_us, self.patient)
+
+
+@dataclass(frozen=True)
+class FinalsJob:
+    """Measures the best configs of one problem again, in turn. Gives (trials with their new timings, ids of those that are tied best)."""
+
+    entries: tuple[tuple[Request, Trial], ...]
+
+    def __call__(self, report: Callable[..., None] = quiet) -> tuple[list[Trial], list[str]]:
+        from tileviz.engine.sweeps.measure import bench_of
+
+        return bench_of(self.entries[0][0]).finals(self.entries, report)
+
+
+@dataclass(frozen=True)
+class ForgetJob:
+    """Frees what the child kept for the sweep."""
+
+    def __call__(self, report: Callable[..., None] = quiet) -> None:
+        from tileviz.engine.sweeps.measure import forget
+
+        forget()

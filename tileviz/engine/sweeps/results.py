@@ -1,0 +1,118 @@
+"""A sweep as others take it: the command line's JSON document, exports, imports, and configs as TileLang's autotune takes them."""
+
+from pathlib import Path
+from typing import Any
+
+from tileviz.errors import BadRequest, StoreError
+from tileviz.records import to_json
+from tileviz.store import Store, exchange, new_id
+from tileviz.store.sweeps import SweepView
+
+
+def view_of(store: Store, sweep: str) -> SweepView:
+    """The sweep. Raises BadRequest, with the newest ones, when there is none of this id."""
+    view = store.sweep(sweep)
+    if view is None:
+        newest = ", ".join(found.id for found in store.sweeps(limit=5)) or "none yet"
+        raise BadRequest(f"no sweep '{sweep}' under {store.home}; the newest: {newest}")
+    return view
+
+
+def document(store: Store, sweep: str) -> dict[str, Any]:
+    """{sweep, status, counts, best, trials} and more; one row for each requested config, pruned and duplicate ones too.
+
+    A row has the fields of a trial; `ordinal`, `same_as` and `problem_index` say where it belongs. `best` is the row of the fastest
+    config of the first problem, `best_of` one for each problem, `tied` the trials that it does not clearly beat.
+    """
+    view = view_of(store, sweep)
+    frame = store.sweep_frame(sweep)
+    trials = store.trials_of_sweep(sweep)
+    rows = [_row(view, row, trials.get(row["trial"])) for row in frame]
+    leaders = {row["trial"]: row for row in rows if row["same_as"] is None}
+    best_of = {number: leaders[trial] for number, trial in view.best.items()}
+    return {
+        "sweep": view.id,
+        "status": view.state,
+        "reason": view.reason,
+        "kernel": view.kernel,
+        "target": view.target,
+        "device": view.device,
+        "problems": view.request["problems"],
+        "strategy": view.request.get("strategy"),
+        "effort": view.request.get("effort"),
+        "budget": view.request.get("budget"),
+        "seed": view.request.get("seed"),
+        "counted": view.request.get("counted"),
+        "seconds": view.seconds,
+        "notes": view.notes,
+        "counts": view.counts,
+        "best": best_of.get(min(best_of)) if best_of else None,
+        "best_of": [best_of.get(number) for number in range(len(view.request["problems"]))],
+        "tied": [view.tied.get(number, []) for number in range(len(view.request["problems"]))],
+        "trials": rows,
+    }
+
+
+def export(store: Store, sweep: str, form: str, path: Path) -> int:
+    """Writes a sweep to a file in a format of `exchange.FORMATS`; gives the number of rows. Raises BadRequest and StoreError."""
+    view = view_of(store, sweep)
+    frame = store.sweep_frame(sweep)
+    try:
+        path.write_text(exchange.written(view, frame, form))
+    except OSError as error:
+        raise StoreError(f"cannot write {path}: {error.strerror}", str(error)) from error
+    return len(frame)
+
+
+def bring_in(store: Store, path: Path) -> str:
+    """Stores the sweep of an exported file and gives its new id. Raises BadRequest for a file that cannot be read as one."""
+    try:
+        text = path.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadRequest(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
+    found = exchange.read(text)
+    sweep = new_id()
+    store.create_sweep(sweep, {**found.request, "imported": path.name}, found.rows, state="done", reason=f"imported from {path.name}")
+    return sweep
+
+
+def autotune_list(configs: list[dict[str, Any]]) -> str:
+    """Configs as Python for TileLang's `autotune(configs=...)`; pass configs go under `pass_configs`."""
+    lines = []
+    for config in configs:
+        knobs = {name: value for name, value in config.items() if "." not in name}
+        passes = {name: value for name, value in config.items() if "." in name}
+        lines.append(f"    {({**knobs, 'pass_configs': passes} if passes else knobs)!r},")
+    return "\n".join(("configs = [", *lines, "]"))
+
+
+def _row(view: SweepView, row: dict[str, Any], trial: dict[str, Any] | None) -> dict[str, Any]:
+    full = {**_blank(view, row), **(trial or {})}
+    own = ("config", "problem", "status", "reason", "ordinal", "same_as", "problem_index", "trial", "finalist", "short")
+    return to_json({**full, **{name: row[name] for name in own}})
+
+
+def _blank(view: SweepView, row: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a trial, from the row's own columns: for configs that were not run, and for imported ones."""
+    timed = row["median_us"] is not None
+    return {
+        "kernel": view.kernel,
+        "target": view.target,
+        "device": view.device,
+        "resources": {
+            "registers": row["registers"],
+            "spill_bytes": row["spill_bytes"],
+            "shared_bytes": {"static": row["shared_static_bytes"], "dynamic": row["shared_dynamic_bytes"]},
+            "threads_launched": row["threads_launched"],
+            "occupancy": row["occupancy"],
+        },
+        "instructions": row["instructions"] or {},
+        "verdict": {"ok": row["status"] == "ok", "rel_error": row["rel_error"]} if row["rel_error"] is not None else None,
+        "timing": {name: row[name] for name in ("median_us", "p10_us", "p90_us", "n")} if timed else None,
+        "tflops": row["tflops"],
+        "gbps": row["gbps"],
+        "roofline": None,
+        "baselines": [],
+        "fingerprint": {},
+        "artifact": None,
+    }

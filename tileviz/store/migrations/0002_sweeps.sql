@@ -1,0 +1,56 @@
+-- Step 2. Sweeps: what was asked for, and one row for each requested config with the columns that charts read.
+CREATE TABLE sweep (
+    id TEXT PRIMARY KEY,
+    kernel TEXT NOT NULL,
+    target TEXT NOT NULL,
+    device TEXT,
+    request TEXT NOT NULL,
+    state TEXT NOT NULL DEFAULT 'queued',
+    reason TEXT NOT NULL DEFAULT '',
+    job TEXT,
+    tied TEXT NOT NULL DEFAULT '{}',
+    notes TEXT NOT NULL DEFAULT '{}',
+    seconds REAL NOT NULL DEFAULT 0,
+    created REAL NOT NULL,
+    started REAL,
+    ended REAL
+);
+CREATE INDEX sweep_created ON sweep (created);
+CREATE TABLE sweep_trial (
+    sweep TEXT NOT NULL,
+    ordinal INTEGER NOT NULL,
+    problem INTEGER NOT NULL,
+    config TEXT NOT NULL,
+    config_key TEXT NOT NULL,
+    status TEXT NOT NULL,
+    reason TEXT NOT NULL DEFAULT '',
+    same_as INTEGER,
+    trial TEXT,
+    median_us REAL,
+    p10_us REAL,
+    p90_us REAL,
+    n INTEGER,
+    tflops REAL,
+    gbps REAL,
+    roofline REAL,
+    rel_error REAL,
+    registers INTEGER,
+    spill_bytes INTEGER,
+    shared_static_bytes INTEGER,
+    shared_dynamic_bytes INTEGER,
+    threads_launched INTEGER,
+    blocks_per_sm INTEGER,
+    occupancy REAL,
+    stack_bytes INTEGER,
+    instructions TEXT,
+    implausible INTEGER NOT NULL DEFAULT 0,
+    launch_bound INTEGER NOT NULL DEFAULT 0,
+    short INTEGER NOT NULL DEFAULT 0,
+    finalist INTEGER NOT NULL DEFAULT 0,
+    compile_s REAL,
+    measure_s REAL,
+    ended REAL,
+    PRIMARY KEY (sweep, ordinal)
+) WITHOUT ROWID;
+CREATE INDEX sweep_trial_status ON sweep_trial (sweep, status);
+CREATE INDEX sweep_trial_trial ON sweep_trial (trial);

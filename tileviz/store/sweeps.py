@@ -1,0 +1,291 @@
+"""Sweeps in the store: one row a requested config, with the columns that charts read, so that no document is parsed for a heatmap."""
+
+import json
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tileviz.records import Trial, canonical_json, to_json
+from tileviz.store.rows import insert_trial
+
+NOT_RUN = "not_run"
+"""Status of a row whose config was not tried (yet): not a trial's status."""
+
+MOST_DEATHS = 25
+"""Engines that may die one after the other, with no new trial in between, before a sweep is given up: killing them is no crash loop."""
+
+RESULTS = (
+    "status", "reason", "trial", "median_us", "p10_us", "p90_us", "n", "tflops", "gbps", "roofline", "rel_error", "registers",
+    "spill_bytes", "shared_static_bytes", "shared_dynamic_bytes", "threads_launched", "blocks_per_sm", "occupancy", "stack_bytes",
+    "instructions", "implausible", "launch_bound", "short", "finalist", "compile_s", "measure_s", "ended",
+)  # fmt: skip
+"""Columns of a row that its result fills."""
+
+_FLAGS = ("implausible", "launch_bound", "short", "finalist")
+_PLAIN = ("ordinal", "same_as", *(name for name in RESULTS if name not in ("instructions", *_FLAGS)))
+
+
+@dataclass(frozen=True)
+class SweepView:
+    """A sweep as the store knows it."""
+
+    id: str
+    kernel: str
+    target: str
+    device: str | None
+    request: dict[str, Any]
+    """problems, values, strategy, effort, budget, seed, counted, ..."""
+    state: str
+    """`queued`, `running`, `done`, `cancelled` or `failed`."""
+    reason: str = ""
+    """Why it ended: the budget that was spent, or what failed."""
+    job: str | None = None
+    counts: dict[str, int] = field(default_factory=dict)
+    """Rows by status; `not_run` for those that were not tried."""
+    best: dict[int, str] = field(default_factory=dict)
+    """Trial id of the fastest config of each problem, by the problem's place: as measured in turn when the sweep has ended."""
+    tied: dict[int, list[str]] = field(default_factory=dict)
+    """Trial ids that the fastest one does not clearly beat, fastest first, by the problem's place."""
+    notes: dict[str, Any] = field(default_factory=dict)
+    """What else is to be said: `lane_busy`, the share of the time since the first compile in which the device measured; what failed
+    after the search."""
+    seconds: float = 0.0
+    """Seconds of its main pass so far."""
+    created: float = 0.0
+    started: float | None = None
+    ended: float | None = None
+
+    @property
+    def active(self) -> bool:
+        return self.state in ("queued", "running")
+
+    @property
+    def requested(self) -> int:
+        return sum(self.counts.values())
+
+
+@dataclass(frozen=True)
+class SweepRow:
+    """One requested config as it goes into a new sweep."""
+
+    ordinal: int
+    problem: int
+    config: dict[str, Any]
+    status: str = NOT_RUN
+    reason: str = ""
+    same_as: int | None = None
+    results: dict[str, Any] = field(default_factory=dict)
+    """Columns of RESULTS that are known already (an import)."""
+
+
+class SweepStore:
+    """The part of `Store` that knows sweeps; uses its `database`."""
+
+    def create_sweep(
+        self, sweep: str, request: dict[str, Any], rows: Iterable[SweepRow], *, state: str = "queued", reason: str = ""
+    ) -> None:
+        """Writes a new sweep with all its rows. `request` has kernel, target and device beside what else describes it."""
+        now = time.time()
+        head = (sweep, request["kernel"], request["target"], request.get("device"), json.dumps(to_json(request)), state, reason, now)
+        names = ("sweep", "ordinal", "problem", "config", "config_key", "same_as", *RESULTS)
+        marks = ", ".join("?" * len(names))
+        with self.database.transaction() as connection:
+            columns = "id, kernel, target, device, request, state, reason, created"
+            connection.execute(f"INSERT INTO sweep ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", head)
+            connection.executemany(f"INSERT INTO sweep_trial ({', '.join(names)}) VALUES ({marks})", (_new_row(sweep, row) for row in rows))
+
+    def change_sweep(self, sweep: str, request: dict[str, Any]) -> None:
+        """Replaces the request of a sweep: another budget."""
+        with self.database.transaction() as connection:
+            connection.execute("UPDATE sweep SET request=? WHERE id=?", (json.dumps(to_json(request)), sweep))
+
+    def start_sweep(self, sweep: str, *, job: str | None = None, state: str = "running") -> None:
+        """Marks a sweep as queued (with its job) or running, and takes back why it ended before."""
+        with self.database.transaction() as connection:
+            connection.execute(
+                "UPDATE sweep SET state=?, reason='', ended=NULL, job=coalesce(?, job), started=coalesce(started, ?) WHERE id=?",
+                (state, job, time.time() if state == "running" else None, sweep),
+            )
+
+    def finish_sweep(self, sweep: str, state: str, reason: str = "", *, seconds: float | None = None) -> None:
+        with self.database.transaction() as connection:
+            connection.execute(
+                "UPDATE sweep SET state=?, reason=?, ended=?, seconds=coalesce(?, seconds) WHERE id=?",
+                (state, reason, time.time(), seconds, sweep),
+            )
+
+    def note_sweep(self, sweep: str, *, tied: dict[int, list[str]] | None = None, notes: dict[str, Any] | None = None) -> None:
+        """Adds ties and notes to what is there."""
+        with self.database.transaction() as connection:
+            row = connection.execute("SELECT tied, notes FROM sweep WHERE id=?", (sweep,)).fetchone()
+            if row is None:
+                return
+            merged = {**json.loads(row["tied"]), **{str(k): v for k, v in (tied or {}).items()}}
+            said = {**json.loads(row["notes"]), **(notes or {})}
+            connection.execute("UPDATE sweep SET tied=?, notes=? WHERE id=?", (json.dumps(merged), json.dumps(said), sweep))
+
+    def save_sweep_trials(
+        self,
+        sweep: str,
+        done: Sequence[tuple[Sequence[int], Trial]],
+        *,
+        seconds: float | None = None,
+        columns: dict[str, Any] | None = None,
+    ) -> None:
+        """Writes trials and their rows at once: each trial with the ordinals of the configs it stands for (equal ones share it).
+
+        The first ordinal is the trial's own config; the others keep their config and name the first in their reason. Also tells the job
+        queue that this sweep makes progress, so that engines that died before do not count against it.
+        """
+        names = ", ".join(f"{name}=?" for name in RESULTS)
+        with self.database.transaction() as connection:
+            for ordinals, trial in done:
+                insert_trial(connection, trial)
+                values = {**row_values(trial), **(columns or {})}
+                for place, ordinal in enumerate(ordinals):
+                    reason = f"same code as config {ordinals[0]}" + (f": {trial.reason}" if trial.reason else "") if place else trial.reason
+                    row = {**values, "reason": reason}
+                    connection.execute(
+                        f"UPDATE sweep_trial SET {names} WHERE sweep=? AND ordinal=?", (*(row[name] for name in RESULTS), sweep, ordinal)
+                    )
+            connection.execute("UPDATE job SET attempts=0 WHERE id=(SELECT job FROM sweep WHERE id=?) AND state='running'", (sweep,))
+            if seconds is not None:
+                connection.execute("UPDATE sweep SET seconds=? WHERE id=?", (seconds, sweep))
+
+    def link_sweep_rows(self, sweep: str, ordinals: Sequence[int], same_as: int) -> None:
+        """Marks configs whose generated source turned out to be that of another one."""
+        with self.database.transaction() as connection:
+            connection.executemany(
+                "UPDATE sweep_trial SET same_as=? WHERE sweep=? AND ordinal=?", [(same_as, sweep, ordinal) for ordinal in ordinals]
+            )
+
+    def give_up_sweeps(self, connection, most_attempts: int = MOST_DEATHS) -> None:
+        """Ends the jobs of sweeps with which engine after engine died, with not one new trial in between."""
+        reason = f"the engine died {most_attempts} times in a row without a new trial; see engine.log"
+        connection.execute(
+            "UPDATE job SET state='failed', reason=?, ended=? WHERE state='running' AND kind='sweep' AND attempts>=?",
+            (reason, time.time(), most_attempts),
+        )
+
+    def sweep(self, sweep: str) -> SweepView | None:
+        with self.database.connect() as connection:
+            row = connection.execute(f"{_HEADS} WHERE sweep.id=?", (sweep,)).fetchone()
+            return _view(connection, row) if row else None
+
+    def sweeps(self, kernel: str | None = None, *, active: bool = False, limit: int = 50) -> list[SweepView]:
+        """Sweeps, newest first."""
+        where = "WHERE (? IS NULL OR kernel=?)" + (" AND sweep.state IN ('queued', 'running')" if active else "")
+        with self.database.connect() as connection:
+            rows = connection.execute(f"{_HEADS} {where} ORDER BY sweep.created DESC LIMIT ?", (kernel, kernel, limit)).fetchall()
+            views = [_view(connection, row) for row in rows]
+        return [view for view in views if view.active or not active]
+
+    def sweep_frame(self, sweep: str, *, instructions: bool = True, statuses: Sequence[str] = ()) -> list[dict[str, Any]]:
+        """One plain dict a requested config, in order: ordinal, problem and its problem_index, config, status, reason, same_as, trial,
+        times, rates, resources, flags, and `instructions` {"sass": {class: n}} where asked for."""
+        where = f" AND status IN ({', '.join('?' * len(statuses))})" if statuses else ""
+        counts = "instructions" if instructions else "NULL"
+        wanted = ", ".join(("problem", "config", f"{counts} AS counted", *_PLAIN, *_FLAGS))
+        with self.database.connect() as connection:
+            head = connection.execute("SELECT request FROM sweep WHERE id=?", (sweep,)).fetchone()
+            if head is None:
+                return []
+            asked = f"SELECT {wanted} FROM sweep_trial WHERE sweep=?{where} ORDER BY ordinal"
+            rows = connection.execute(asked, (sweep, *statuses)).fetchall()
+        problems = json.loads(head["request"])["problems"]
+        configs = json.loads("[" + ",".join(row["config"] for row in rows) + "]")
+        counted = json.loads("[" + ",".join(row["counted"] or "null" for row in rows) + "]")
+        return [_frame_row(row, problems, config, found) for row, config, found in zip(rows, configs, counted, strict=True)]
+
+    def trials_of_sweep(self, sweep: str) -> dict[str, dict[str, Any]]:
+        """The JSON document of every trial of a sweep, by its id: for exports; a chart reads `sweep_frame`."""
+        with self.database.connect() as connection:
+            rows = connection.execute(
+                "SELECT id, doc FROM trial WHERE id IN (SELECT trial FROM sweep_trial WHERE sweep=? AND trial IS NOT NULL)", (sweep,)
+            ).fetchall()
+        return {row["id"]: json.loads(row["doc"]) for row in rows}
+
+
+_HEADS = "SELECT sweep.*, job.state AS job_state, job.reason AS job_reason FROM sweep LEFT JOIN job ON job.id = sweep.job"
+
+
+def row_values(trial: Trial) -> dict[str, Any]:
+    """The RESULTS columns of a trial."""
+    timing, found, compiled = trial.timing, trial.resources, ("lower", "compile", "disassemble")
+    measured = ("inputs and reference", "load", "check", "time")
+    return {
+        "status": trial.status,
+        "reason": trial.reason,
+        "trial": trial.trial,
+        "median_us": timing.median_us if timing and timing.samples_us else None,
+        "p10_us": timing.p10_us if timing and timing.samples_us else None,
+        "p90_us": timing.p90_us if timing and timing.samples_us else None,
+        "n": timing.n if timing else None,
+        "tflops": trial.tflops,
+        "gbps": trial.gbps,
+        "roofline": trial.roofline.fraction if trial.roofline else None,
+        "rel_error": to_json(trial.verdict.rel_error) if trial.verdict else None,
+        "registers": found.registers,
+        "spill_bytes": found.spill_bytes,
+        "shared_static_bytes": found.shared_bytes.static,
+        "shared_dynamic_bytes": found.shared_bytes.dynamic,
+        "threads_launched": found.threads_launched,
+        "blocks_per_sm": found.blocks_per_sm,
+        "occupancy": found.occupancy,
+        "stack_bytes": found.stack_bytes,
+        "instructions": json.dumps(trial.instructions) if trial.instructions else None,
+        "implausible": int(bool(timing and timing.implausible)),
+        "launch_bound": int(bool(timing and timing.launch_bound)),
+        "short": 0,
+        "finalist": 0,
+        "compile_s": _seconds(trial, compiled),
+        "measure_s": _seconds(trial, measured),
+        "ended": time.time(),
+    }
+
+
+def _seconds(trial: Trial, phases: Sequence[str]) -> float | None:
+    spent = [trial.seconds[phase] for phase in phases if phase in trial.seconds]
+    return round(sum(spent), 4) if spent else None
+
+
+def _new_row(sweep: str, row: SweepRow) -> tuple:
+    results = {**dict.fromkeys(RESULTS), **dict.fromkeys(_FLAGS, 0), "status": row.status, "reason": row.reason, **row.results}
+    if isinstance(results["instructions"], dict):
+        results["instructions"] = json.dumps(results["instructions"])
+    config = json.dumps(row.config)
+    return (sweep, row.ordinal, row.problem, config, canonical_json(row.config), row.same_as, *(results[name] for name in RESULTS))
+
+
+def _frame_row(row, problems: list, config: dict, counted: dict | None) -> dict[str, Any]:
+    out = {"problem": problems[row["problem"]], "problem_index": row["problem"], "config": config, "instructions": counted}
+    out |= {name: row[name] for name in _PLAIN}
+    return out | {name: bool(row[name]) for name in _FLAGS}
+
+
+def _view(connection, row) -> SweepView:
+    counts = connection.execute("SELECT status, count(*) AS n FROM sweep_trial WHERE sweep=? GROUP BY status", (row["id"],)).fetchall()
+    fastest = connection.execute(
+        "SELECT problem, trial, min(median_us) FROM sweep_trial"
+        " WHERE sweep=? AND status='ok' AND same_as IS NULL AND NOT implausible GROUP BY problem",
+        (row["id"],),
+    ).fetchall()
+    names = ("id", "kernel", "target", "device", "job", "seconds", "created", "started", "ended")
+    state, reason = row["state"], row["reason"]
+    if state in ("queued", "running") and row["job_state"] in ("cancelled", "failed"):
+        state, reason = row["job_state"], row["job_reason"]  # its job ended without an engine that could say so here
+    tied = {int(problem): trials for problem, trials in json.loads(row["tied"]).items()}
+    best = {found["problem"]: found["trial"] for found in fastest if found["trial"]}
+    if state not in ("queued", "running"):
+        best |= {problem: trials[0] for problem, trials in tied.items() if trials}
+    return SweepView(
+        state=state,
+        reason=reason,
+        **{name: row[name] for name in names},
+        request=json.loads(row["request"]),
+        counts={found["status"]: found["n"] for found in counts},
+        best=best,
+        tied=tied,
+        notes=json.loads(row["notes"]),
+    )
