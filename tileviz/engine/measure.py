@@ -7,8 +7,8 @@ from tileviz.bench import baselines, clocks, draws, facts, peaks, references, ro
 from tileviz.bench.verify import verify
 from tileviz.compiler import runtime, targets
 from tileviz.engine.ceilings_job import stored_ceilings
+from tileviz.engine.phases import BASELINE, IN_TURN
 from tileviz.engine.requests import Request
-from tileviz.engine.tasks import BASELINE, IN_TURN
 from tileviz.errors import RuntimeFailed
 from tileviz.kernels import kernel as kernel_of
 from tileviz.records import BaselineResult, Timing, Trial, Verdict

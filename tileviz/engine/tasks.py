@@ -6,18 +6,13 @@ from dataclasses import replace
 
 from tileviz.engine.jobs import CompileJob, MeasureJob
 from tileviz.engine.lanes import Child
+from tileviz.engine.phases import BASELINE, IN_TURN
 from tileviz.engine.requests import request_from_json
 from tileviz.errors import StoreError, TilevizError
 from tileviz.records import Artifact, BaselineResult, JobView, Trial
 from tileviz.store import new_id
 
 log = logging.getLogger("tileviz.engine")
-
-BASELINE = "baseline "
-"""A phase of this beginning names the baseline that runs."""
-
-IN_TURN = "all in turn"
-"""The phase in which ours and the baselines are measured again; all have a result already."""
 
 
 class Task:

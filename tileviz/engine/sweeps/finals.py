@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from tileviz.engine.jobs import MeasureJob
 from tileviz.engine.sweeps.jobs import FinalsJob
-from tileviz.engine.tasks import BASELINE
+from tileviz.engine.phases import BASELINE
 from tileviz.kernels import kernel as kernel_of
 from tileviz.records import BaselineResult, Trial
 
