@@ -9,7 +9,7 @@ with nav.guard():
 
     page.read_address()
     chosen, request, why_not = page.form()
-    job = page.explore.job_of(request, why_not)
+    job = page.job_of(request, why_not)
     with st.container(gap="small"):
         other = page.header(chosen, request, why_not, job)
         page.body(chosen, request, job, other)

@@ -5,10 +5,10 @@ from tileviz.ui import nav
 with nav.guard():
     import streamlit as st
 
-    from tileviz.ui import explore
+    from tileviz.ui import explore, measuring
 
     explore.read_address()
-    chosen, request, why_not = explore.form()
+    chosen, request, why_not = explore.form(measuring.draw)
     job = explore.job_of(request, why_not)
     with st.container(gap="small"):
         explore.header(chosen, why_not, job)

@@ -329,6 +329,8 @@ class Trial:
     """Wall seconds of each phase."""
     created: float = 0.0
     """Unix time."""
+    profile: dict[str, Any] | None = None
+    """What Nsight Compute measured of one cold launch: the fields of `bench.ncu.Launch`, and `created`. None while it was not asked."""
 
 
 @dataclass(frozen=True)
@@ -337,7 +339,7 @@ class JobView:
 
     id: str
     kind: str
-    """`compile`, `run` or `facts`."""
+    """`compile`, `run`, `sweep`, `read`, `profile` or `ceilings`."""
     request: dict[str, Any]
     state: str
     """`queued`, `running`, `cancelling`, `done`, `failed` or `cancelled`."""

@@ -29,7 +29,9 @@ def test_diff_in_json_has_counts_changes_and_rows(trials):
     found = tileviz("diff", *trials, "--json").json
     assert found["emit"] == "sass" and found["trials"] == trials and found["config"] == {"block_N": [64, 128]}
     assert found["counts"][0]["tensor_core"] == 8
-    assert {"opcode": "HGMMA.64x128x16.F32", "cls": "tensor_core", "left": 0, "right": 8, "words": "+8 HGMMA.64x128x16.F32"} in found["changes"]
+    assert {"opcode": "HGMMA.64x128x16.F32", "cls": "tensor_core", "left": 0, "right": 8, "words": "+8 HGMMA.64x128x16.F32"} in found[
+        "changes"
+    ]
     assert set(found["rows"]) == {"same", "changed", "removed", "added"}
 
 

@@ -42,7 +42,16 @@ def test_the_layouts_of_tiles_are_told_in_numbers(store):
     assert sorted(n for row in tile["cells"] for n in row) == list(range(64 * 32))
     acc = layouts["acc"]
     assert acc["kind"] == "fragment" and {n for row in acc["cells"] for n in row} == set(range(128))
-    assert len({(t, r) for threads, registers in zip(acc["cells"], acc["registers"], strict=True) for t, r in zip(threads, registers, strict=True)}) == 64 * 64
+    assert (
+        len(
+            {
+                (t, r)
+                for threads, registers in zip(acc["cells"], acc["registers"], strict=True)
+                for t, r in zip(threads, registers, strict=True)
+            }
+        )
+        == 64 * 64
+    )
 
 
 def test_a_reading_that_fails_says_why(store):
@@ -60,7 +69,9 @@ def test_the_ladder_compiles_every_rung_and_a_failed_one_has_its_reason(store):
         client.wait(store, job, timeout=200)
     done = {rung.target: rung for rung in ladder.rungs(store, "gemm", problem, KNOBS)}
     assert all(rung.artifact or rung.reason for rung in done.values())
-    assert "HGMMA" in done["sm_90a"].artifact.sass and "LDGSTS" in done["sm_86"].artifact.sass and "UTMALDG" in done["sm_120a"].artifact.sass
+    assert (
+        "HGMMA" in done["sm_90a"].artifact.sass and "LDGSTS" in done["sm_86"].artifact.sass and "UTMALDG" in done["sm_120a"].artifact.sass
+    )
     assert ladder.climb(store, tuple(done.values())) == []
 
 

@@ -90,3 +90,19 @@ def test_the_key_is_that_of_the_generated_code():
 def test_a_request_comes_back_from_json():
     request = resolve("gemm", config={"num_stages": 64}, kind="compile", target="sm_90a", devices=[CPU])
     assert request_from_json(to_json(request)) == request
+
+
+@pytest.mark.parametrize("target", ["cpu", "sm_90a"])
+def test_an_artifact_crosses_to_the_engine_without_tilelang_or_torch(target):
+    """Unpickling must import nothing heavy: the engine itself never loads TileLang."""
+    import pickle
+    import pickletools
+
+    from tileviz.engine.jobs import CompileJob
+
+    small = {"M": 64, "N": 64, "K": 64, "dtype": "float32" if target == "cpu" else "float16"}
+    request = resolve("gemm", small, {"block_M": 64, "block_N": 64, "block_K": 32}, kind="compile", target=target, devices=[CPU], until="source")
+    messages = []
+    messages.append(CompileJob(request)(lambda *message: messages.append(message)))
+    names = {arg for op, arg, _ in pickletools.genops(pickle.dumps(messages)) if op.name == "SHORT_BINUNICODE"}
+    assert not {name for name in names if name.split(".")[0] in ("tilelang", "tvm", "tvm_ffi", "torch")}

@@ -10,7 +10,7 @@ import pytest
 from tileviz import lens
 from tileviz.errors import UnknownName
 
-CASES = sorted(path for path in (Path(__file__).parent / "cases").iterdir() if path.suffix != ".json")
+CASES = sorted(path for path in (Path(__file__).parent / "cases").iterdir() if path.is_file() and path.suffix != ".json")
 LANGUAGE_OF = {".cu": "cuda", ".c": "c", ".ptx": "ptx", ".sass": "sass"}
 
 

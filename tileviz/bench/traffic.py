@@ -59,6 +59,13 @@ def chains(kernel: str, problem: dict[str, Any], config: dict[str, Any], l2_byte
     return MODELS[kernel](problem, config, l2_bytes, sm_count)
 
 
+def ours(kernel: str, problem: dict[str, Any], config: dict[str, Any]) -> str:
+    """Name of the chain that our own program is: softmax holds a row that one tile covers, and reads a longer one twice."""
+    if kernel == "softmax":
+        return "one_pass" if problem["N"] <= config["block_N"] else "two_pass"
+    return "fused"
+
+
 def gemm_chains(problem, config, l2_bytes=None, sm_count=None) -> tuple[Chain, ...]:
     """Product, bias and activation as three launches, as PyTorch's two (the bias joins the product), and as one."""
     product = product_step(problem, config)

@@ -5,15 +5,20 @@ import tempfile
 from pathlib import Path
 
 from tileviz.compiler import tools
+from tileviz.compiler.line_map import Mapped, sass_lines
 from tileviz.errors import CompileFailed, ToolMissing
 
 
-def sass(cubin: bytes) -> str:
-    """The text of machine code. Raises ToolMissing, or CompileFailed with the tool's own text when it gives nothing."""
-    for name, options in (("nvdisasm", ["-c"]), ("cuobjdump", ["-sass"])):
+def sass(cubin: bytes) -> Mapped:
+    """The text of machine code with the CUDA line of each instruction, which cuobjdump does not tell.
+
+    Raises ToolMissing, or CompileFailed with the tool's own text when it gives nothing.
+    """
+    for name, options in (("nvdisasm", ["-c", "-gi"]), ("cuobjdump", ["-sass"])):
         tool = tools.cuda_tool(name)
         if tool is not None:
-            return _disassemble(tool, options, cubin)
+            text = _disassemble(tool, options, cubin)
+            return sass_lines(text) if name == "nvdisasm" else Mapped(text, ())
     raise ToolMissing("nvdisasm and cuobjdump not found: pip install nvidia-cuda-nvdisasm nvidia-cuda-cuobjdump, or set CUDA_HOME")
 
 

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from tileviz.compiler import lowering, machine_code, tools
+from tileviz.compiler import line_map, lowering, machine_code, tools
 from tileviz.compiler.failures import compiler_failed
 from tileviz.compiler.nvrtc import Compiled
 from tileviz.errors import CompileFailed, TilevizError
@@ -26,13 +26,16 @@ class Capture:
     """What passed through the override while TileLang compiled one program; empty when its cache answered."""
 
     on_source: Callable[[str], Compiled]
+    raw: str | None = None
+    """The text with TileLang's line directives."""
     source: str | None = None
     compiled: Compiled | None = None
     error: Exception | None = field(default=None, repr=False)
 
     def __call__(self, code, _target, _pass_configs=None) -> bytearray:
         try:
-            self.source = str(code)
+            self.raw = str(code)
+            self.source, _ = line_map.without_directives(self.raw)
             self.compiled = self.on_source(self.source)
             tools.require_cxx("build the host code that launches a CUDA kernel")
             return bytearray(self.compiled.cubin)

@@ -3,14 +3,15 @@
 import contextlib
 import logging
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from tileviz.compiler import failures
+from tileviz.compiler import failures, line_map, operations
 from tileviz.errors import ToolMissing, Unsupported
 from tileviz.records import Target
 
 DEVICE_FLAGS = "tl.device_compile_flags"
+LINE_DIRECTIVES = "tl.emit_line_directives"
 
 NOT_ON_CPU = ("float16", "bfloat16")
 
@@ -33,6 +34,11 @@ class Lowered:
     source: str
     """CUDA, or C for the CPU target."""
     launches: tuple[Launch, ...]
+    ir: str | None = None
+    """The lowered IR that the source was generated from."""
+    lines: tuple[int, ...] = ()
+    """The Python line of each line of the source."""
+    tensors: tuple[dict, ...] = ()
 
 
 def lower(build: Callable, target: Target, pass_configs: dict) -> Lowered:
@@ -40,8 +46,18 @@ def lower(build: Callable, target: Target, pass_configs: dict) -> Lowered:
     tilelang = imported()
     with translated(), context(target, pass_configs) as tvm_target:
         host = {"target_host": "c"} if target.kind == "cpu" else {}
-        lowered = tilelang.lower(supported(build(), target), target=tvm_target, **host)
-    return Lowered(lowered.kernel_source, launches(lowered.device_mod))
+        program = supported(build(), target)
+        lowered = tilelang.lower(program, target=tvm_target, **host)
+        return described(program, lowered.kernel_source, lowered.device_mod)
+
+
+def described(program, source: str, device_module) -> Lowered:
+    """What TileLang made of a program, its text freed of the line directives that `context` asks for."""
+    text, origins = line_map.without_directives(str(source))  # TVM's own string type must not leave this process
+    known = operations.described(program)
+    lines = operations.python_lines(text, origins, known)
+    ir = None if device_module is None else str(device_module.script())
+    return Lowered(text, launches(device_module), ir, lines, known.tensors)
 
 
 def imported():
@@ -80,12 +96,12 @@ def tvm_target(target: Target):
 
 
 @contextlib.contextmanager
-def context(target: Target, pass_configs: dict) -> Iterator:
-    """TVM's PassContext and Target, entered."""
+def context(target: Target, pass_configs: dict, instruments: Sequence = ()) -> Iterator:
+    """TVM's PassContext and Target, entered; `instruments` are told of every pass."""
     from tilelang import tvm
 
     chosen = tvm_target(target)
-    with tvm.transform.PassContext(opt_level=3, config=as_tilelang_takes(pass_configs)), chosen:
+    with tvm.transform.PassContext(opt_level=3, config=as_tilelang_takes(pass_configs), instruments=list(instruments)), chosen:
         yield chosen
 
 
@@ -113,8 +129,8 @@ def errors_logged() -> Iterator[list[str]]:
 
 
 def as_tilelang_takes(pass_configs: dict) -> dict:
-    """The pass configs with compiler flags as the list of words that TileLang wants."""
-    configs = dict(pass_configs)
+    """The pass configs with compiler flags as the list of words that TileLang wants; the text tells its Python lines."""
+    configs = {**pass_configs, LINE_DIRECTIVES: True}
     if isinstance(configs.get(DEVICE_FLAGS), str):
         configs[DEVICE_FLAGS] = shlex.split(configs[DEVICE_FLAGS])
     return configs

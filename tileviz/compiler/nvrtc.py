@@ -14,6 +14,9 @@ from tileviz.errors import CompileFailed, ToolMissing
 MODERN_NVRTC = (12, 8)
 """From here on NVRTC has precompiled headers."""
 
+CACHING_NVRTC = (13, 0)
+"""From here on NVRTC keeps what it compiled where there is a driver, and an answer from there comes without ptxas's figures: not wanted."""
+
 
 @dataclass(frozen=True)
 class Compiled:
@@ -74,7 +77,8 @@ def make_header(arch: str, flags: tuple[str, ...], path: str) -> None:
 def base_options(arch: str, flags: tuple[str, ...]) -> list[str]:
     includes = [*headers.template_dirs(), *tools.nvrtc().includes]
     macros = [f"-D__CUDACC_VER_MAJOR__={version()[0]}"]
-    return [f"-arch={arch}", "-std=c++20", "-lineinfo", "-w", "-default-device", *macros, *flags, *(f"-I{folder}" for folder in includes)]
+    fresh = ["--no-cache"] if version() >= CACHING_NVRTC else []
+    return [f"-arch={arch}", "-std=c++20", "-lineinfo", "-w", "-default-device", *fresh, *macros, *flags, *(f"-I{folder}" for folder in includes)]
 
 
 def _compile(source: str, options: list[str]) -> tuple[str, bytes, str]:

@@ -4,7 +4,7 @@ import dataclasses
 import time
 from collections.abc import Callable
 
-from tileviz.compiler import disassembly, host, lowering, machine_code, targets
+from tileviz.compiler import disassembly, host, line_map, lowering, machine_code, targets
 from tileviz.compiler.lowering import Lowered
 from tileviz.compiler.nvrtc import Compiled
 from tileviz.compiler.resources import cpu_resources, cuda_resources
@@ -82,10 +82,12 @@ class _Run:
     def cuda_executable(self, build) -> Artifact:
         """TileLang lowers once and hands its text over in the middle; when its cache has the program already, `cuda` does it."""
         self._enter("lower")
-        kernel, capture = host.cuda_kernel(build(), self.target, self.pass_configs, self._hand_over)
+        with lowering.translated():
+            program = build()
+        kernel, capture = host.cuda_kernel(program, self.target, self.pass_configs, self._hand_over)
         if capture.compiled is None or kernel.artifact is None:
             return self.cuda(build)
-        lowered = Lowered(capture.source, lowering.launches(kernel.artifact.device_mod))
+        lowered = lowering.described(program, capture.raw, kernel.artifact.device_mod)
         return self._disassemble(lowered, capture.compiled)
 
     def _hand_over(self, source: str) -> Compiled:
@@ -104,23 +106,30 @@ class _Run:
 
     def _disassemble(self, lowered: Lowered, compiled: Compiled) -> Artifact:
         self._enter("disassemble")
-        sass, missing = None, {}
+        ptx, sass, missing = None, None, {}
         try:
             sass = disassembly.sass(compiled.cubin)
         except (ToolMissing, CompileFailed) as error:
             missing["sass"] = error.message
         if compiled.ptx is None:
             missing["ptx"] = f"{compiled.compiler} left no PTX"
-        resources = cuda_resources(lowered, compiled.log, self.target)
-        texts = {"ptx": compiled.ptx, "sass": sass, "cubin": compiled.cubin, "compiler": compiled.compiler}
-        return self._finish(self._texts(lowered, resources), missing=missing, **texts)
+        else:
+            ptx = line_map.ptx_lines(compiled.ptx)
+        known = self._texts(lowered, cuda_resources(lowered, compiled.log, self.target))
+        made = {name: mapped for name, mapped in (("ptx", ptx), ("sass", sass)) if mapped is not None}
+        linked = {name: line_map.with_products(mapped, lowered.source).lines for name, mapped in made.items() if any(mapped.lines)}
+        lines = {**known.lines, **linked}
+        texts = {name: mapped.text for name, mapped in made.items()}
+        return self._finish(known, missing=missing, lines=lines, cubin=compiled.cubin, compiler=compiled.compiler, **texts)
 
     def _texts(self, lowered: Lowered, resources: Resources | None = None) -> Artifact:
         """The artifact with what lowering alone gives."""
-        if self.target.kind == "cpu":
-            return Artifact(self.key, self.target.name, lowered.source, "c", resources=cpu_resources(lowered.source))
-        known = resources or cuda_resources(lowered, "", self.target)
-        return Artifact(self.key, self.target.name, lowered.source, "cuda", resources=known)
+        language = "c" if self.target.kind == "cpu" else "cuda"
+        known = resources or (cpu_resources(lowered.source) if language == "c" else cuda_resources(lowered, "", self.target))
+        lines = {"source": lowered.lines} if any(lowered.lines) else {}
+        return Artifact(
+            self.key, self.target.name, lowered.source, language, ir=lowered.ir, resources=known, lines=lines, tensors=lowered.tensors
+        )
 
     def _enter(self, phase: str) -> None:
         self._leave()

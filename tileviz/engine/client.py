@@ -114,7 +114,7 @@ def ensure_engine(home: Path) -> None:
     if log_path.exists() and log_path.stat().st_size > 4 << 20:
         log_path.replace(home / "engine.log.old")
     with open(log_path, "ab") as log:
-        subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, "-m", "tileviz.engine"],
             stdin=subprocess.DEVNULL,
             stdout=log,
@@ -123,19 +123,22 @@ def ensure_engine(home: Path) -> None:
             cwd=package_root(),
             env={**os.environ, "TILEVIZ_HOME": str(home), "PYTHONPATH": os.pathsep.join(filter(None, [str(package_root()), os.environ.get("PYTHONPATH")]))},
         )
+    before = _started.get(home)
+    _started[home] = (before[0] + 1 if before else 1, time.monotonic(), process)
 
 
-_started: dict[Path, tuple[int, float]] = {}
-"""Starts in a row after which no engine was seen alive, and when the last one was."""
+_started: dict[Path, tuple[int, float, subprocess.Popen]] = {}
+"""Starts in a row after which no engine was seen alive, when the last one was, and its process."""
 
 
 def _claim_start(home: Path) -> bool:
-    """One start in START_PAUSE_S seconds from this process: the new engine needs a moment to take its lock."""
-    count, last = _started.get(home, (0, -START_PAUSE_S))
-    if time.monotonic() - last < START_PAUSE_S:
+    """False while the engine that this process started last has a moment to take its lock; one that has ended needs none."""
+    if home not in _started:
+        return True
+    count, last, process = _started[home]
+    if time.monotonic() - last < START_PAUSE_S and process.poll() is None:
         return False
     if count >= MOST_STARTS:
-        del _started[home]
+        _started.pop(home, None)
         raise StoreError(f"the engine does not start; {home / 'engine.log'} says why, and `python -m tileviz doctor` what is missing")
-    _started[home] = (count + 1, time.monotonic())
     return True

@@ -1,5 +1,6 @@
 """Where jobs run: children, the nurseries that fork them, and the exclusive measure lane of a device."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -9,6 +10,9 @@ from pathlib import Path
 
 from tileviz.engine.channel import Connection, Pipe, kill_group, send_connection, socket_pair
 
+HANGS_S = 30.0
+"""A warm nursery forks within milliseconds; one that has not after this long is stopped or stuck."""
+
 
 class Child:
     """One child process, or one that is about to be born."""
@@ -17,15 +21,19 @@ class Child:
         self.connection = connection
         self.pid = pid
         self.process = process
+        self.asked = time.monotonic()
         self.exit_status: int | None = None
         self.killed = False
 
     def send(self, job) -> None:
-        """Hands over a job. A child that is already dead is noticed by its closed pipe, not here."""
-        try:
+        """Hands over a job. A child that is already dead is noticed by the end of its pipe, which is heard, not here."""
+        with contextlib.suppress(OSError):
             self.connection.send(job)
-        except OSError:
-            self.kill()
+
+    @property
+    def gone(self) -> bool:
+        """Killed or dead. Asked of a child without a job alone: its pipe has nothing to say then but that it ended."""
+        return self.killed or self.connection.poll()
 
     def kill(self) -> None:
         """Kills the child with all it started. Closing the pipe does it too, if the child still listens."""
@@ -79,6 +87,11 @@ class Nursery:
             theirs.close()  # the nursery is dead: so is this child, and its closed pipe says so
         return child
 
+    @property
+    def hangs(self) -> bool:
+        """True when it is warm, and yet a child that it was asked for long ago is not born."""
+        return self.ready and bool(self.unborn) and time.monotonic() - self.unborn[0].asked > HANGS_S
+
     def listen(self) -> None:
         """Reads one message of the control pipe. Raises EOFError when the nursery is dead."""
         kind, *rest = self.control.recv()
@@ -114,8 +127,11 @@ class MeasureLane:
         self.busy = False
 
     def child(self) -> Child:
-        """The lane's child, started when missing."""
-        if self.current is None or self.current.killed:
+        """The lane's child for the next job; a new one when there is none, or when the last one died meanwhile."""
+        if self.current is not None and self.current.gone:
+            self.current.kill()
+            self.current = None
+        if self.current is None:
             self.current = self.nursery.child() if self.device == "cpu" else spawn_child()
         return self.current
 

@@ -1,4 +1,4 @@
-"""Reads how a config is lowered: its passes and layouts, as files beside the artifact. A job of its own, since compiling needs none of it."""
+"""Reads how a config is lowered: its passes and layouts, as files beside the artifact. Compiling needs none of it, so it is its own job."""
 
 import json
 from collections.abc import Callable

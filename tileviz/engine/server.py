@@ -12,11 +12,14 @@ from multiprocessing.connection import wait
 from pathlib import Path
 
 from tileviz.compiler import runtime, targets, toolchain
-from tileviz.engine.ceilings_job import with_stored_ceilings
+from tileviz.engine.ceilings_job import FACT, CeilingsJob, with_stored_ceilings
 from tileviz.engine.jobs import FactsJob, HeaderJob
+from tileviz.engine.lane_tasks import CEILINGS, PROFILE, CeilingsTask, ProfileTask
 from tileviz.engine.lanes import Child, MeasureLane, Nursery
 from tileviz.engine.reading import ReadTask
 from tileviz.engine.requests import local_devices
+from tileviz.engine.sweeps.importance import KIND as IMPORTANCE
+from tileviz.engine.sweeps.importance import ImportanceTask
 from tileviz.engine.sweeps.task import SweepTask
 from tileviz.engine.tasks import Task
 from tileviz.errors import StoreError
@@ -28,7 +31,9 @@ log = logging.getLogger("tileviz.engine")
 
 IDLE_S = 600.0
 
-TASKS: dict[str, type[Task]] = {"sweep": SweepTask, "read": ReadTask}
+TASKS: dict[str, type[Task]] = {
+    "sweep": SweepTask, "read": ReadTask, IMPORTANCE: ImportanceTask, CEILINGS: CeilingsTask, PROFILE: ProfileTask,
+}  # fmt: skip
 """What a job becomes, by its kind; a Task where none is named."""
 
 
@@ -46,6 +51,7 @@ class Engine:
         self.lanes = {device.id: MeasureLane(device.id, self.nursery) for device in devices}
         self.tasks: dict[str, Task] = {}
         self.facts: dict[str, Child] = {}
+        self.without_ceilings: dict[str, Device] = {}
         self.last_work = time.monotonic()
         self.stopping = False
         self._watch = Watch(store)
@@ -72,8 +78,11 @@ class Engine:
         except StoreError as error:
             log.error("%s", error)
             time.sleep(0.5)
+        self._ask_ceilings()
         for task in list(self.tasks.values()):
             task.guarded(task.advance)
+        if self.nursery.hangs:
+            self._replace_nursery("hangs")
         self._listen(0.02 if self.tasks else 0.05)
         for task in list(self.tasks.values()):
             task.guarded(task.enforce_deadline)
@@ -116,12 +125,16 @@ class Engine:
         try:
             self.nursery.listen()
         except (EOFError, OSError):
-            log.error("the nursery died; starting another")
-            self.nursery.kill()
-            self.nursery = Nursery.start()
-            self.prepared.clear()
-            for lane in self.lanes.values():
-                lane.nursery = self.nursery
+            self._replace_nursery("died")
+
+    def _replace_nursery(self, what: str) -> None:
+        """Starts another. Children that wait to be born die with the old one, and their jobs hear it; those that live go on."""
+        log.error("the nursery %s; starting another", what)
+        self.nursery.kill()
+        self.nursery = Nursery.start()
+        self.prepared.clear()
+        for lane in self.lanes.values():
+            lane.nursery = self.nursery
 
     def learn_exit(self, child: Child) -> None:
         """Waits a little for the exit status of a child that the nursery forked."""
@@ -171,8 +184,23 @@ class Engine:
             lane.busy = False
             if kind == "done":
                 self.store.save_device(rest[0])
+                if FACT not in rest[0].facts:
+                    self.without_ceilings[device] = rest[0]
             else:
                 log.error("device %s: %s", device, rest)
+
+    def _ask_ceilings(self) -> None:
+        """Measures the ceilings of a GPU that has none yet, in the lane's same child, while nothing else wants it; asked for once."""
+        if self.tasks or not self.without_ceilings:
+            return
+        name, device = next(iter(self.without_ceilings.items()))
+        lane = self.lanes[name]
+        if lane.busy:
+            return
+        del self.without_ceilings[name]
+        lane.busy = True
+        self.facts[name] = lane.child()
+        self.facts[name].send(CeilingsJob(device))
 
     def _is_idle(self) -> bool:
         if self.tasks or self.facts or self.background:
@@ -203,11 +231,19 @@ def configure_children(home: Path) -> None:
 
 
 def serve(home: Path | None = None) -> int:
-    """Runs the engine of this home; returns at once when another one is alive."""
+    """Runs the engine of this home until it has no work; returns at once when another one is alive."""
     store = Store(home)
+    while _serve_until_idle(store) and store.jobs(active=True, limit=1):
+        log.info("a job came while the engine ended: it goes on")
+    return 0
+
+
+def _serve_until_idle(store: Store) -> bool:
+    """False when another engine is alive or this one was told to stop. A job that came before the lock was given back saw an engine alive,
+    and started none: the caller looks for it."""
     with open(store.home / "engine.lock", "a+") as lock:
         if not _locked(lock):
-            return 0
+            return False
         lock.seek(0)
         lock.truncate()
         lock.write(str(os.getpid()))
@@ -220,7 +256,7 @@ def serve(home: Path | None = None) -> int:
         engine.run()
         runtime.clear_headers(store.home)
         log.info("engine %s ends", os.getpid())
-    return 0
+    return not engine.stopping
 
 
 def _locked(lock, seconds: float = 0.5) -> bool:

@@ -78,7 +78,11 @@ class Task:
         self.stage = "measure"
         self.child = lane.child()
         self._set_deadline()
-        self.child.send(MeasureJob(self.request, self.trial, measure=self.trial.timing is None, skip=tuple(b.name for b in self.trial.baselines)))
+        self.child.send(self.lane_job())
+
+    def lane_job(self):
+        """What the lane runs: the measuring that is left to do."""
+        return MeasureJob(self.request, self.trial, measure=self.trial.timing is None, skip=tuple(b.name for b in self.trial.baselines))
 
     def ears(self) -> dict:
         """The connections to listen on, each with the step that handles its message."""
@@ -105,9 +109,7 @@ class Task:
             self._close_phase()
             self._compiled(rest[0])
         elif kind == "done":
-            self._save(rest[0])
-            self._leave_lane()
-            self._end("done")
+            self._measured(rest[0])
 
     def cancel(self) -> None:
         """Kills the child and all it started; what was measured before stays."""
@@ -169,7 +171,14 @@ class Task:
         self._start_phase("wait for the device")
         self.advance()
 
+    def _measured(self, trial: Trial) -> None:
+        self._save(trial)
+        self._leave_lane()
+        self._end("done")
+
     def _failed(self, status: str, reason: str, detail: str) -> None:
+        if self.stage == "compile" and status == "runtime_failed":
+            status = "compile_failed"  # nothing ran yet
         spoiled = status == "runtime_failed" and self.request.device not in (None, "cpu")
         if self.stage == "compile":
             self._drop_child()

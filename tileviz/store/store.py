@@ -123,11 +123,14 @@ class Store(SweepStore):
             row = connection.execute("SELECT doc FROM trial WHERE id=?", (trial,)).fetchone()
         return trial_from_json(json.loads(row["doc"])) if row else None
 
-    def trials(self, kernel: str | None = None, *, limit: int = 10) -> list[Trial]:
-        """Trials, newest first."""
-        where, values = ("WHERE kernel=?", (kernel,)) if kernel else ("", ())
+    def trials(self, kernel: str | None = None, *, limit: int = 10, sweeps: bool = True) -> list[Trial]:
+        """Trials, newest first; without those of sweeps on demand."""
+        where = "(? IS NULL OR kernel=?)"
+        if not sweeps:
+            where += " AND NOT EXISTS (SELECT 1 FROM sweep_trial WHERE sweep_trial.trial=trial.id)"
         with self.database.connect() as connection:
-            rows = connection.execute(f"SELECT doc FROM trial {where} ORDER BY created DESC, rowid DESC LIMIT ?", (*values, limit)).fetchall()
+            asked = f"SELECT doc FROM trial WHERE {where} ORDER BY created DESC, rowid DESC LIMIT ?"
+            rows = connection.execute(asked, (kernel, kernel, limit)).fetchall()
         return [trial_from_json(json.loads(row["doc"])) for row in rows]
 
     def latest(self, key: str, device: str | None = None) -> Trial | None:

@@ -66,6 +66,16 @@ class SweepView:
 
 
 @dataclass(frozen=True)
+class Pace:
+    """How far a sweep is, over the configs that are compiled and measured: equal ones once, none that a rule forbids."""
+
+    done: int
+    total: int
+    best_us: dict[int, float] = field(default_factory=dict)
+    """Fastest median so far of each problem, by the problem's place."""
+
+
+@dataclass(frozen=True)
 class SweepRow:
     """One requested config as it goes into a new sweep."""
 
@@ -138,7 +148,8 @@ class SweepStore:
         The first ordinal is the trial's own config; the others keep their config and name the first in their reason. Also tells the job
         queue that this sweep makes progress, so that engines that died before do not count against it.
         """
-        names = ", ".join(f"{name}=?" for name in RESULTS)
+        # a finalist is measured again at the end: `ended` stays the moment of its first result
+        names = ", ".join("ended=coalesce(ended, ?)" if name == "ended" else f"{name}=?" for name in RESULTS)
         with self.database.transaction() as connection:
             for ordinals, trial in done:
                 insert_trial(connection, trial)
@@ -180,6 +191,18 @@ class SweepStore:
             rows = connection.execute(f"{_HEADS} {where} ORDER BY sweep.created DESC LIMIT ?", (kernel, kernel, limit)).fetchall()
             views = [_view(connection, row) for row in rows]
         return [view for view in views if view.active or not active]
+
+    def sweep_pace(self, sweep: str) -> Pace:
+        """How far it is: for a view that asks every second."""
+        asked = (
+            "SELECT problem, count(*) AS total, sum(status<>?) AS done,"
+            " min(CASE WHEN status='ok' AND NOT implausible THEN median_us END) AS best FROM sweep_trial"
+            " WHERE sweep=? AND same_as IS NULL AND status NOT IN ('pruned', 'unsupported') GROUP BY problem"
+        )
+        with self.database.connect() as connection:
+            rows = connection.execute(asked, (NOT_RUN, sweep)).fetchall()
+        best = {row["problem"]: row["best"] for row in rows if row["best"] is not None}
+        return Pace(sum(row["done"] for row in rows), sum(row["total"] for row in rows), best)
 
     def sweep_frame(self, sweep: str, *, instructions: bool = True, statuses: Sequence[str] = ()) -> list[dict[str, Any]]:
         """One plain dict a requested config, in order: ordinal, problem and its problem_index, config, status, reason, same_as, trial,

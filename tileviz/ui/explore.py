@@ -1,5 +1,7 @@
 """The top of Explore: the form in the sidebar, what the page is about, and the one button."""
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from tileviz import kernels
@@ -7,7 +9,7 @@ from tileviz.engine import requests
 from tileviz.engine.requests import Request
 from tileviz.errors import BadRequest
 from tileviz.records import Estimate, JobView
-from tileviz.ui import forms, meters, places, runs, shown, state
+from tileviz.ui import forms, measuring, meters, places, runs, shown, state
 from tileviz.ui.forms import Chosen
 from tileviz.ui.trouble import plain
 
@@ -21,32 +23,39 @@ def read_address() -> None:
     if not st.session_state.get("_link_read"):
         trial = shown.linked_trial()
         if trial is not None and trial.kernel in kernels.names():
-            values = state.words_of({**trial.problem, **trial.config})
+            values = state.words_of({**trial.problem, **trial.config, **state.measured_words(trial)})
             st.query_params.from_dict({"kernel": trial.kernel, "target": trial.device or trial.target, **values, "trial": trial.trial})
             st.rerun()
     state.read_link()
+    state.carry("explore")
 
 
-def form() -> tuple[Chosen, Request | None, str]:
-    """The sidebar; (what is chosen, the request it makes, why it cannot be run or "")."""
+def form(measure: Callable = measuring.plainly) -> tuple[Chosen, Request | None, str]:
+    """The sidebar; (what is chosen, the request it makes, why it cannot be run or "").
+
+    `measure` is `measuring.draw` on a page that runs.
+    """
     with st.sidebar, st.container(gap="xsmall", key="form"):
         kernel, chosen_place = forms.kernel_and_place()
         problem, wrong = forms.problem(kernel, chosen_place)
         config, wrong_knobs = forms.config(kernel, chosen_place, problem)
-        chosen = Chosen(kernel, chosen_place, problem, config, {**wrong, **wrong_knobs})
+        how, wrong_how = measure(chosen_place)
+        chosen = Chosen(kernel, chosen_place, problem, config, {**wrong, **wrong_knobs, **wrong_how}, how)
         request, why_not = request_of(chosen)
+        if chosen.complete:
+            state.remember(kernel, chosen_place, chosen.values)
         meters.draw(chosen, estimate(chosen), request.broken if request else ())
     return chosen, request, why_not
 
 
 def request_of(chosen: Chosen) -> tuple[Request | None, str]:
     """(the request, why the button is disabled or "")."""
-    if not chosen.complete:
+    if not chosen.complete or chosen.mistakes:
         return None, next(iter(chosen.mistakes.values()), "The form is not complete")
     where = {"device": chosen.place.device.id} if chosen.place.device else {"target": chosen.place.target.name}
     where.update(kind=chosen.place.kind, devices=places.devices())
     try:
-        request = requests.resolve(chosen.kernel.name, chosen.problem, chosen.config, **where)
+        request = requests.resolve(chosen.kernel.name, chosen.problem, chosen.config, **where, **chosen.measuring.words)
     except BadRequest as error:
         return None, error.message
     return request, request.unsupported or "; ".join(request.broken)

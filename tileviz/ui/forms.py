@@ -13,6 +13,7 @@ from tileviz.kernels.base import Choice, Flag, Kernel, Knob
 from tileviz.kernels.pass_configs import OFFERED, parse_pass_config
 from tileviz.records import Config, Problem
 from tileviz.ui import state
+from tileviz.ui.measuring import PLAIN, Measuring
 from tileviz.ui.places import Place, describe, places
 from tileviz.ui.trouble import guarded, plain
 
@@ -36,6 +37,7 @@ class Chosen:
     config: Config | None
     mistakes: dict[str, str] = field(default_factory=dict)
     """A sentence for each field or knob that cannot be meant."""
+    measuring: Measuring = PLAIN
 
     @property
     def complete(self) -> bool:
@@ -116,7 +118,7 @@ def config(kernel: Kernel, chosen: Place, problem: Problem | None) -> tuple[Conf
     if mistakes:
         return None, mistakes
     try:
-        return kernel.config(values, chosen.target), mistakes
+        return kernel.config(values, chosen.target, problem), mistakes
     except TilevizError as error:
         _sentences({"knobs": error.message}, mistakes)
         return None, mistakes

@@ -5,7 +5,7 @@ import streamlit as st
 from tileviz import kernels
 from tileviz.errors import TilevizError
 from tileviz.formats import duration_us, percent, significant, small_percent
-from tileviz.records import BaselineResult, Trial
+from tileviz.records import BaselineResult, Roofline, Trial
 from tileviz.ui.charts.latency import fastest_baseline
 from tileviz.ui.trouble import plain
 
@@ -21,6 +21,9 @@ SENTENCES = {
     "cancelled": "Cancelled.",
 }
 """A plain sentence for each status of a trial that is not ok."""
+
+CELL_WIDTHS = (18, 20, 25, 26)
+"""The third names two ceilings, the fourth a baseline."""
 
 GENTLE = ("pruned", "unsupported", "cancelled")
 """Statuses that are an answer, not a fault."""
@@ -43,7 +46,7 @@ def status(trial: Trial) -> None:
 
 def row(trial: Trial, running: bool) -> None:
     """Four cells; a cell with nothing to say has a dash and the reason on hover."""
-    cells = st.columns(4, gap="small")
+    cells = st.columns(CELL_WIDTHS, gap="small")
     for cell, draw in zip(cells, (verdict, latency, rate, speedup), strict=True):
         with cell:
             draw(trial, running)
@@ -85,10 +88,16 @@ def latency(trial: Trial, running: bool) -> None:
     if timing.implausible:
         _cell("Latency", duration_us(timing.median_us), "implausible", "red", f"{timing.implausible}. {told}")
         return
-    mark = ", launch-bound" if timing.launch_bound else ""
-    _cell(
-        "Latency", duration_us(timing.median_us), f"p10 {duration_us(timing.p10_us)}, p90 {duration_us(timing.p90_us)}{mark}", "gray", told
-    )
+    if timing.note:
+        told += f". {timing.note[:1].upper()}{timing.note[1:]}"
+    if timing.launch_bound:
+        floor = f"; an empty kernel takes {duration_us(timing.floor_us)}" if timing.floor_us else ""
+        _cell("Latency", duration_us(timing.median_us), "launch-bound", "orange", f"Within 2x of an empty kernel{floor}. {told}")
+        return
+    if timing.l2_resident:
+        _cell("Latency", duration_us(timing.median_us), "data from L2", "orange", f"The rate is over what memory can give. {told}")
+        return
+    _cell("Latency", duration_us(timing.median_us), f"p10 {duration_us(timing.p10_us)}, p90 {duration_us(timing.p90_us)}", "gray", told)
 
 
 def rate(trial: Trial, running: bool) -> None:
@@ -110,11 +119,27 @@ def rate(trial: Trial, running: bool) -> None:
     told = [_formulas(trial)]
     both = [f"{significant(trial.tflops)} TFLOPS" if trial.tflops else "", f"{significant(trial.gbps)} GB/s" if trial.gbps else ""]
     told.append(f"This run: {' and '.join(filter(None, both))}.")
-    share = "no ceiling known"
-    if trial.roofline and trial.roofline.fraction is not None:
-        share = f"{percent(trial.roofline.fraction)} of the {trial.roofline.bound} ceiling"
-        told.append(f"Ceiling: {trial.roofline.ceiling}.")
-    _cell("Rate", value, share, "gray", " ".join(told))
+    share, ceilings = shares(trial.roofline)
+    _cell("Rate", value, share, "gray", " ".join([*told, *ceilings]))
+
+
+def shares(point: Roofline | None) -> tuple[str, list[str]]:
+    """(shares of the ceilings in a few words, a sentence for each ceiling with its source)."""
+    if point is None:
+        return "no ceiling known", []
+    told = [f"Bound by {'memory' if point.bound == 'memory' else 'arithmetic'}."]
+    if point.fraction is not None:
+        told.append(f"Datasheet: {percent(point.fraction)} of {point.ceiling}.")
+    if point.ceiling_measured:
+        share = f"{percent(point.fraction_measured)} of " if point.fraction_measured is not None else ""
+        told.append(f"Measured here: {share}{point.ceiling_measured}.")
+    if point.fraction is not None and point.fraction_measured is not None:
+        return f"{percent(point.fraction, 0)} datasheet, {percent(point.fraction_measured, 0)} measured", told
+    if point.fraction is not None:
+        return f"{percent(point.fraction)} of the {point.bound} ceiling", told
+    if point.fraction_measured is not None:
+        return f"{percent(point.fraction_measured)} of the measured ceiling", told
+    return "no ceiling known", told if point.ceiling_measured else []
 
 
 def speedup(trial: Trial, running: bool) -> None:
@@ -129,6 +154,9 @@ def speedup(trial: Trial, running: bool) -> None:
             "gray",
             "Baselines that could not be compared are listed with their reasons below.",
         )
+        return
+    if trial.timing is not None and trial.timing.launch_bound:
+        _cell(label, "-", "launch-bound: not ranked", "gray", f"The fastest is {best.title}; times this short are those of a launch.")
         return
     value, word, colour = _compared(best)
     told = "Their median over ours: above 1 this config is faster."

@@ -6,7 +6,7 @@ import streamlit as st
 from tileviz.engine.requests import Request
 from tileviz.formats import age, assignments, duration_us, significant
 from tileviz.records import Trial
-from tileviz.ui import script, state
+from tileviz.ui import measuring, script, state
 from tileviz.ui.forms import Chosen
 from tileviz.ui.stores import store
 from tileviz.ui.trouble import guarded, plain
@@ -27,6 +27,7 @@ def _copies(chosen: Chosen, request: Request) -> None:
     as_command, as_python, as_link = st.tabs(["Command", "Python", "Link"], on_change="rerun", key="_repeat")
     if as_command.open:
         command = script.command(chosen.kernel, request.kind, request.problem, request.config, target, request.device)
+        command = " ".join([command, *measuring.options(request)])
         as_command.code(command, language=None, wrap_lines=True)
     if as_python.open:
         as_python.caption("The tile program with these knobs, as a script that needs TileLang and PyTorch and nothing of tileviz.")
@@ -39,11 +40,11 @@ def _copies(chosen: Chosen, request: Request) -> None:
 def link(chosen: Chosen, request: Request) -> str:
     """The whole address of this view."""
     base = (st.context.url or "http://localhost:8501/").split("?")[0]
-    return base + state.link_to(chosen.kernel, chosen.place, {**request.problem, **request.config})
+    return base + state.link_to(chosen.kernel, chosen.place, {**request.problem, **request.config}, **chosen.measuring.changed)
 
 
 def _last_runs(kernel: str) -> None:
-    trials = store().trials(kernel, limit=LAST)
+    trials = store().trials(kernel, limit=LAST, sweeps=False)
     if not trials:
         return
     st.markdown(f"**Last runs of {plain(kernel)}**", help="Click a row to load its knobs and show it.")

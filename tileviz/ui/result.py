@@ -9,7 +9,7 @@ from tileviz.engine.requests import Request
 from tileviz.formats import age, assignments
 from tileviz.kernels.base import Kernel
 from tileviz.records import JobView
-from tileviz.ui import code, evidence, headline, resources, runs, script, shown
+from tileviz.ui import code, evidence, headline, measuring, resources, runs, script, shown, traffic
 from tileviz.ui.forms import Chosen
 from tileviz.ui.shown import Shown
 from tileviz.ui.trouble import plain
@@ -41,6 +41,7 @@ def draw_result(found: Shown, kernel: Kernel, running: bool) -> None:
         if trial.verdict is not None or trial.timing is not None or running:
             headline.row(trial, running)
         evidence.draw(trial, running)
+        traffic.draw(trial, running)
     if found.artifact is not None:
         resources.draw(found.artifact)
         code.draw(found.artifact, kernel)
@@ -55,6 +56,11 @@ def _stamp(found: Shown, request: Request | None, running: bool) -> None:
         st.warning(f"**{plain(found.stamp)}**: not for the knobs on the left. Run measures those.", icon=":material/history:")
         return
     if running:
+        return
+    otherwise = measuring.differences(request, trial) if request is not None and trial.timing else ""
+    if otherwise:
+        words = f"Measured {age(trial.created)} with {otherwise}; the form says otherwise. Run measures that."
+        st.warning(plain(words), icon=":material/history:")
         return
     did = "measured" if trial.timing else "made"
     again = "Run measures again" if trial.device else "Compile makes it again"

@@ -18,7 +18,11 @@ FIRST_WAIT_S = 1.0
 
 TICK_S = 0.5
 
-PHASES = {"run": ("lower", "compile", "inputs and reference", "check", "time"), "compile": ("lower", "compile", "disassemble")}
+PHASES = {
+    "run": ("lower", "compile", "inputs and reference", "check", "time"),
+    "compile": ("lower", "compile", "disassemble"),
+    "profile": ("profile",),
+}
 
 TITLES = {
     "lower": "lower the tile program",
@@ -27,6 +31,8 @@ TITLES = {
     "wait for the device": "wait for the device: another session is measuring",
     "check": "check against the reference",
     "time": "time",
+    "profile": "profile one launch with Nsight Compute",
+    "ceilings": "measure copy bandwidth and matrix rates",
 }
 
 

@@ -4,13 +4,16 @@ Every input of the form is bound to a parameter of its own name, so a link opens
 dropped with one sentence, and the default stands.
 """
 
+import contextlib
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 
 from tileviz import kernels
+from tileviz.engine.requests import FLUSHES, INPUTS, L2_MODES
 from tileviz.errors import BadRequest, TilevizError
 from tileviz.formats import word
 from tileviz.kernels.base import Kernel
@@ -25,7 +28,15 @@ TYPE_YOUR_OWN = "\u2026"
 CODE_WORDS = ("left", "right", "at", "b", "tab")
 """Of the Code page: the text in each pane, the line, what is compared with, the open tab."""
 
-OWN_WORDS = ("kernel", "target", "trial", "job", "token", "embed", "embed_options", "embed_option", *CODE_WORDS)
+SWEEP_WORDS = ("sweep", "config", "view", "map_x", "map_y", "map_by")
+"""Of the Sweep page: the sweep, the config opened in it, the open tab, and what the heatmap's sides are."""
+
+MEASURING_WORDS = {"inputs": INPUTS, "l2": L2_MODES, "flush": FLUSHES, "seed": None}
+"""How a run is measured; the words that each may be, None for a number."""
+
+OWN_WORDS = (
+    "kernel", "target", "trial", "job", "token", "embed", "embed_options", "embed_option", *CODE_WORDS, *SWEEP_WORDS, *MEASURING_WORDS,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -55,6 +66,11 @@ def follow_problem(kernel: Kernel, own: dict[str, str]) -> None:
         kernel, {name: value for name, value in own.items() if before.get(name) != value and st.session_state.get(name) == before.get(name)}
     )
     st.session_state["_own"] = {kernel.name: own}
+
+
+def settle(kernel: Kernel, chosen: Place, problem: Problem) -> None:
+    """After a whole config was loaded with its problem: those knobs stand as they are, even where they are another problem's defaults."""
+    st.session_state["_own"] = {kernel.name: words_of(defaults(kernel, chosen, problem).config)}
 
 
 def first_kernel() -> str:
@@ -96,6 +112,9 @@ def checked_link(asked: dict[str, str]) -> tuple[dict[str, str], list[str]]:
         except BadRequest as error:
             notes.append(f"The link's target was left out: {error.message}.")
             del kept["target"]
+    for name, offered in MEASURING_WORDS.items():
+        if offered and name in kept and kept[name] not in offered:
+            notes.append(f"From the link, {name} is '{kept.pop(name)}'; give one of {', '.join(offered)}; the default is used.")
     parsers = {**{f.name: f.parse for f in kernel.fields}, **{k.name: k.parse for k in kernel.knobs}}
     for name in [name for name in kept if name not in OWN_WORDS]:
         try:
@@ -185,6 +204,7 @@ def load_preset(kernel: Kernel, chosen: Place, name: str) -> None:
     problem = kernel.problem(preset.problem, chosen.target.kind)
     put(kernel, problem)
     put_config(kernel, kernel.config(preset.config, chosen.target, problem))
+    settle(kernel, chosen, problem)
 
 
 @guarded
@@ -195,11 +215,26 @@ def load_trial(trial: Trial) -> None:
         chosen = place(trial.device)[0] if trial.device in places() else place(trial.target)[0]
         st.session_state["kernel"] = kernel.name
         st.session_state["target"] = chosen.word
-        put(kernel, kernel.problem(trial.problem, chosen.target.kind))
-        put_config(kernel, kernel.config(trial.config, chosen.target))
+        problem = kernel.problem(trial.problem, chosen.target.kind)
+        put(kernel, problem)
+        put_config(kernel, kernel.config(trial.config, chosen.target, problem))
+        settle(kernel, chosen, problem)
+        st.session_state.update(measured_words(trial))
     except TilevizError as error:
         st.session_state["_link_notes"] = [f"This result's own knobs cannot be set here: {error.message}."]
     show_trial(trial.trial)
+
+
+def measured_words(trial: Trial) -> dict[str, str]:
+    """How a trial was measured, as the form says it; nothing for one that was not."""
+    if trial.timing is None:
+        return {}
+    found = {"inputs": trial.inputs, "seed": str(trial.seed)}
+    if trial.timing.l2 in L2_MODES:
+        found["l2"] = trial.timing.l2
+    if trial.timing.flush in FLUSHES and trial.timing.l2 == "cold":
+        found["flush"] = trial.timing.flush
+    return found
 
 
 def current_place() -> Place:
@@ -233,6 +268,31 @@ def notes() -> list[str]:
 
 def drop_notes() -> None:
     st.session_state["_link_notes"] = []
+
+
+def carry(page: str) -> None:
+    """Takes the form's values along from another page that has the same form; Streamlit forgets a widget when its page is left."""
+    came_from = st.session_state.get("_form_page")
+    st.session_state["_form_page"] = page
+    if came_from is None or came_from == page:
+        return
+    values = st.session_state.get("_form_words", {})
+    for name in [key for key in st.session_state if isinstance(key, str) and key.startswith("tl.") and key not in values]:
+        st.session_state[name] = ""
+    for name, value in values.items():
+        st.session_state[name] = value
+    with contextlib.suppress(StreamlitAPIException):  # a parameter that is bound still follows its widget by itself
+        st.query_params.update(values)
+    if values.get("target") in places():
+        st.session_state["_place_word"] = values["target"]
+
+
+def remember(kernel: Kernel, chosen: Place, values: dict[str, Any]) -> None:
+    """Keeps what the form says for `carry`."""
+    st.session_state["_form_words"] = {"kernel": kernel.name, "target": chosen.word, **words_of(values)}
+    for knob in kernel.knobs:
+        if knob.name in values:
+            offer(kernel, knob.name, word(values[knob.name]))
 
 
 def words_of(values: dict[str, Any]) -> dict[str, str]:

@@ -6,9 +6,12 @@ import time
 import pandas as pd
 import streamlit as st
 
+from tileviz.bench.ceilings import ceilings_from_json
+from tileviz.bench.peaks import peaks_of
 from tileviz.compiler import toolchain
 from tileviz.engine import client
-from tileviz.formats import assignments, size_bytes
+from tileviz.engine.ceilings_job import FACT as CEILINGS
+from tileviz.formats import assignments, percent, significant, size_bytes
 from tileviz.records import Device, JobView
 from tileviz.store.home import network_warning
 from tileviz.ui import runs
@@ -26,6 +29,11 @@ FACTS = {
 }  # fmt: skip
 """Names of facts, in the order they are shown; a fact that is not named here comes after them under its own name."""
 
+CEILINGS_HELP = (
+    "Datasheet peaks are for the boost clock and ideal traffic. The measured ones are what a large copy and a large torch.matmul reach on"
+    " this device; results are set against both. A GPU is measured once by itself, in a few seconds."
+)
+
 
 def notices() -> None:
     """A damaged store that was set aside; a home on a network file system."""
@@ -42,6 +50,50 @@ def devices() -> None:
         with column:
             st.markdown(f"**{plain(device.id)}**: {plain(device.name)}, target {plain(device.target)}")
             st.dataframe(facts_frame(device), hide_index=True, width="stretch", key=f"facts_{device.id}", alt=f"Facts of {device.id}")
+            _ceilings(device)
+
+
+def _ceilings(device: Device) -> None:
+    """Datasheet peaks beside what was measured here, and the button that measures."""
+    frame = ceilings_frame(device)
+    found = ceilings_from_json(device.facts.get(CEILINGS))
+    st.markdown("**Ceilings**", help=CEILINGS_HELP)
+    if not frame.empty:
+        st.dataframe(frame, hide_index=True, width="stretch", key=f"ceilings_{device.id}", alt=f"Ceilings of {device.id}")
+    peaks = peaks_of(device.name)
+    said = [f"Datasheet: {peaks.source}."] if peaks else [] if device.id == "cpu" else ["This device is not in the datasheet table."]
+    said.append(f"Measured on {found.day}, timer {found.timer}." if found else "Not measured yet.")
+    st.caption(plain(" ".join(said)))
+    busy = any(job.kind == CEILINGS and job.request.get("device") == device.id for job in store().jobs(active=True))
+    st.button(
+        "Measuring" if busy else "Measure ceilings again" if found else "Measure ceilings", key=f"measure_{device.id}", disabled=busy,
+        on_click=_measure, args=(device.id,), icon=":material/speed:",
+    )  # fmt: skip
+
+
+@guarded
+def _measure(device: str) -> None:
+    from tileviz.engine import lane_tasks
+
+    lane_tasks.measure_ceilings(store(), device)
+
+
+def ceilings_frame(device: Device) -> pd.DataFrame:
+    """A row for the copy bandwidth and one for each math mode: measured, datasheet, and the share of it."""
+    found, peaks = ceilings_from_json(device.facts.get(CEILINGS)), peaks_of(device.name)
+    copied = f"memory, copy of {size_bytes(found.copy_bytes)}" if found else "memory"
+    rows = [_ceiling(copied, found.copy_tbps if found else None, peaks.tbps if peaks else None, "TB/s")]
+    modes = [*(peaks.tflops if peaks else ()), *(mode for mode in (found.tflops if found else ()) if not peaks or mode not in peaks.tflops)]
+    for mode in modes:
+        size = f", {found.sizes[mode]:,}\u00b3 product" if found and mode in found.sizes else ""
+        measured = found.tflops.get(mode) if found else None
+        rows.append(_ceiling(f"{mode}{size}", measured, peaks.tflops.get(mode) if peaks else None, "TFLOPS"))
+    return pd.DataFrame([row for row in rows if row[1] or row[2]], columns=["ceiling", "measured", "datasheet", "share"])
+
+
+def _ceiling(name: str, measured: float | None, datasheet: float | None, unit: str) -> tuple[str, str, str, str]:
+    share = percent(measured / datasheet, 0) if measured and datasheet else ""
+    return name, *(f"{significant(value)} {unit}" if value else "" for value in (measured, datasheet)), share
 
 
 def known_devices() -> list[Device]:
@@ -52,7 +104,7 @@ def known_devices() -> list[Device]:
 
 def facts_frame(device: Device) -> pd.DataFrame:
     """Two columns of text."""
-    names = [*FACTS, *(name for name in device.facts if name not in FACTS)]
+    names = [*FACTS, *(name for name in device.facts if name not in (*FACTS, CEILINGS))]
     rows = [
         (FACTS.get(name, name.replace("_", " ")), fact(name, device.facts[name])) for name in names if device.facts.get(name) is not None
     ]
@@ -115,8 +167,8 @@ def _jobs(was_active: bool) -> None:
                 key=f"cancel_{job.id}",
                 icon=":material/stop:",
                 disabled=job.state == "cancelling",
-                on_click=client.cancel,
-                args=(store(), job.id),
+                on_click=_cancel,
+                args=(job.id,),
             )
 
 
@@ -140,11 +192,14 @@ def storage() -> None:
         f"Everything of tileviz is under `{_code(str(store().home))}`"
         + (" (set by TILEVIZ_HOME)." if os.environ.get("TILEVIZ_HOME") else ".")
     )
-    rows = [("results", sizes["results"]), ("compiled code", sizes["artifacts"]), ("TileLang's cache under this folder", sizes["tilelang"])]
+    rows = [
+        ("results", sizes["results"]), ("compiled code", sizes["artifacts"]), ("TileLang's cache under this folder", sizes["tilelang"]),
+        ("caches of torch.compile and Triton under this folder", sizes["inductor"]),
+    ]  # fmt: skip
     frame = pd.DataFrame([(name, size_bytes(value)) for name, value in rows], columns=["what", "size"])
-    st.dataframe(frame, hide_index=True, width=420, key="sizes", alt="Sizes on disk")
+    st.dataframe(frame, hide_index=True, width=560, key="sizes", alt="Sizes on disk")
     with st.popover("Clear the compiled code", icon=":material/delete:"):
-        st.markdown("Deletes compiled code and TileLang's cache under this folder. Results stay; the next run compiles again.")
+        st.markdown("Deletes compiled code and the caches of TileLang, torch.compile and Triton under this folder. Results stay; the next run compiles again.")
         st.button("Clear it", key="clear", type="primary", on_click=_clear)
     if st.session_state.pop("_cleared", False):
         st.success("The compiled code was cleared.")

@@ -4,8 +4,8 @@ from collections import deque
 from dataclasses import replace
 
 from tileviz.engine.jobs import MeasureJob
-from tileviz.engine.sweeps.jobs import FinalsJob
 from tileviz.engine.phases import BASELINE
+from tileviz.engine.sweeps.jobs import FinalsJob
 from tileviz.kernels import kernel as kernel_of
 from tileviz.records import BaselineResult, Trial
 

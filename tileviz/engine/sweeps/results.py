@@ -70,9 +70,14 @@ def bring_in(store: Store, path: Path) -> str:
         text = path.read_text()
     except (OSError, UnicodeDecodeError) as error:
         raise BadRequest(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
+    return bring_in_text(store, text, path.name)
+
+
+def bring_in_text(store: Store, text: str, name: str) -> str:
+    """Stores the sweep in the text of an exported file called `name`, and gives its new id. Raises BadRequest."""
     found = exchange.read(text)
     sweep = new_id()
-    store.create_sweep(sweep, {**found.request, "imported": path.name}, found.rows, state="done", reason=f"imported from {path.name}")
+    store.create_sweep(sweep, {**found.request, "imported": name}, found.rows, state="done", reason=f"imported from {name}")
     return sweep
 
 

@@ -7,9 +7,13 @@ import plotly.graph_objects as go
 
 from tileviz.formats import duration_us, scale_us
 from tileviz.records import BaselineResult, Timing, Trial
+from tileviz.ui import kernel_names
 from tileviz.ui.charts import style
 
-COLUMNS = ["name", "role", "median_us", "p10_us", "p90_us", "n", "timer", "l2"]
+COLUMNS = ["name", "role", "median_us", "p10_us", "p90_us", "n", "timer", "l2", "launch_bound", "floor_us", "kernel"]
+
+FLOOR_FROM = 0.02
+"""Share of the longest bar from which the empty kernel's line is worth drawing."""
 
 
 def fastest_baseline(trial: Trial) -> BaselineResult | None:
@@ -26,12 +30,13 @@ def latency_frame(trial: Trial) -> pd.DataFrame:
     best = fastest_baseline(trial)
     rows = []
     if trial.timing is not None and trial.timing.n:
-        rows.append(_row("this config", "ours", trial.timing))
+        rows.append(_row("this config", "ours", trial.timing, trial.kernel))
     timed = [b for b in trial.baselines if b.timing is not None and b.timing.n and _same_timer(trial.timing, b.timing)]
     for baseline in sorted(timed, key=lambda b: b.timing.median_us):
         role = "best baseline" if best is not None and baseline.name == best.name else "other baseline"
         failed = baseline.status != "ok" or (baseline.verdict is not None and not baseline.verdict.ok)
-        rows.append(_row(baseline.title, "failed" if failed else role, baseline.timing))
+        launched, _ = kernel_names.split_picked(baseline.kernel_name)
+        rows.append(_row(baseline.title, "failed" if failed else role, baseline.timing, kernel_names.readable(launched)))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -41,26 +46,47 @@ def latency_figure(frame: pd.DataFrame) -> go.Figure:
     rows = frame.iloc[::-1]
     values = rows[["median_us", "p10_us", "p90_us"]] / divisor
     told = [
-        [duration_us(row.p10_us), duration_us(row.median_us), duration_us(row.p90_us), row.n, row.timer, row.l2]
+        [duration_us(row.p10_us), duration_us(row.median_us), duration_us(row.p90_us), row.n, row.timer, row.l2, html.escape(row.kernel)]
         for row in rows.itertuples()
     ]
     whiskers = {"array": values["p90_us"] - values["median_us"], "arrayminus": values["median_us"] - values["p10_us"]}
     bars = go.Bar(
         x=values["median_us"],
-        y=[f"{html.escape(row.name)}<br><b>{duration_us(row.median_us)}</b>" for row in rows.itertuples(index=False)],
+        y=[_label(row.name, row.median_us, row.launch_bound) for row in rows.itertuples(index=False)],
         orientation="h",
         marker={"color": [style.COLOURS[role] for role in rows["role"]]},
         error_x={"type": "data", "symmetric": False, "color": style.ERROR_BAR, "thickness": 1.5, "width": 5, **whiskers},
         customdata=told,
         hovertemplate="median %{customdata[1]}, p10 %{customdata[0]}, p90 %{customdata[2]}<br>"
-        "%{customdata[3]} samples, %{customdata[4]}, L2 %{customdata[5]}<extra></extra>",
+        "%{customdata[3]} samples, %{customdata[4]}, L2 %{customdata[5]}<br>%{customdata[6]}<extra></extra>",
     )
     x = {"title": {"text": f"latency, {unit} (median; whiskers p10 to p90)"}, "rangemode": "tozero"}
-    return go.Figure(bars, style.layout(80 + 50 * max(1, len(frame)), x, {"type": "category"}))
+    return go.Figure(bars, style.layout(80 + 50 * max(1, len(frame)), x, {"type": "category"}, **_floor(frame, divisor)))
 
 
-def _row(name: str, role: str, timing: Timing) -> list:
-    return [name, role, timing.median_us, timing.p10_us, timing.p90_us, timing.n, timing.timer, timing.l2]
+def _floor(frame: pd.DataFrame, divisor: float) -> dict:
+    """A dotted line where an empty kernel ends, unless it would lie on the axis."""
+    known = frame["floor_us"].dropna()
+    if not len(known) or not known.iloc[0] > FLOOR_FROM * frame["median_us"].max():
+        return {}
+    at = float(known.iloc[0]) / divisor
+    look = {"color": style.ERROR_BAR, "width": 1.5, "dash": "dot"}
+    line = {"type": "line", "x0": at, "x1": at, "yref": "paper", "y0": 0, "y1": 1, "line": look}
+    words = {
+        "x": at, "yref": "paper", "y": 1, "text": f"empty kernel {duration_us(float(known.iloc[0]))}", "showarrow": False,
+        "xanchor": "left", "yanchor": "bottom", "font": {"size": 11},
+    }  # fmt: skip
+    return {"shapes": [line], "annotations": [words], "margin": {"l": 8, "r": 16, "t": 24, "b": 8}}
+
+
+def _label(name: str, median_us: float, launch_bound: bool) -> str:
+    mark = ", launch-bound" if launch_bound else ""
+    return f"{html.escape(name)}<br><b>{duration_us(median_us)}</b>{mark}"
+
+
+def _row(name: str, role: str, timing: Timing, kernel: str) -> list:
+    own = [name, role, timing.median_us, timing.p10_us, timing.p90_us, timing.n, timing.timer, timing.l2]
+    return [*own, timing.launch_bound, timing.floor_us, kernel]
 
 
 def _usable(timing: Timing | None) -> bool:

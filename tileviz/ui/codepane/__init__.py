@@ -42,6 +42,7 @@ def code_pane(
     together: bool = False,
     note: str = "",
     top: int | None = None,
+    tips: dict[str, str] | None = None,
 ) -> int | None:
     """Draws the pane and gives the line last clicked where `linked`, else None.
 
@@ -50,6 +51,7 @@ def code_pane(
     Panes of one `group` light up each other's lines that share a key; `links` is row, key, row, key, ... with rows from 1. `numbers` are
     shown instead of rows counted from 1, 0 for none; lines are told and asked for by them. `marks` is row, mark, ...: see MARKS.
     `together` scrolls the panes of a group as one; `top` is the line that a new text opens at.
+    `tips` tells more of an instruction than its class does: {spelling: sentence}.
     """
     more = [list(links), list(numbers), list(marks)]
     sha = hashlib.sha256(json.dumps([language, title, list(classes), list(spans), text, more]).encode()).hexdigest()[:20]
@@ -69,6 +71,7 @@ def code_pane(
             "together": together,
             "note": note,
             "top": top,
+            "tips": tips or {},
             "classes": list(classes),
             "language": language,
             "title": title,

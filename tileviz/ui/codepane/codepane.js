@@ -73,9 +73,9 @@ function makeView(root) {
   }
 
   const drawLine = (el, i) => {
-    const text = v.lines[i], look = new Array(text.length).fill(null), found = new Uint8Array(text.length)
+    const text = v.lines[i], look = new Array(text.length).fill(null), whole = [], found = new Uint8Array(text.length)
     for (const [a, b, name] of v.tokens(text)) for (let k = a; k < b; k++) look[k] = name
-    for (const [a, b, c] of v.hits.get(i) || []) for (let k = a; k < Math.min(b, text.length); k++) look[k] = c
+    for (const [a, b, c] of v.hits.get(i) || []) for (let k = a; k < Math.min(b, text.length); k++) [look[k], whole[k]] = [c, text.slice(a, b)]
     if (v.query) {
       const low = text.toLowerCase()
       for (let k = low.indexOf(v.query); k >= 0; k = low.indexOf(v.query, k + v.query.length)) found.fill(1, k, k + v.query.length)
@@ -86,7 +86,8 @@ function makeView(root) {
       const cls = typeof look[a] === "number" ? v.classes[look[a]] : null
       const names = cls ? ["hot", "c-" + cls.name] : look[a] ? [look[a]] : []
       if (found[a]) names.push("found")
-      el.append(span(text.slice(a, b), names, cls && cls.title + (cls.help ? ": " + cls.help : "")))
+      const tip = cls && ((v.tips || {})[whole[a]] || cls.title + (cls.help ? ": " + cls.help : ""))
+      el.append(span(text.slice(a, b), names, tip))
       a = b
     }
   }
@@ -251,11 +252,12 @@ export default function (component) {
   root.style.height = data.height + "px"
   if (data.text != null) remember(data.sha, data)
   const known = TEXTS.get(data.sha)
+  v.tips = data.tips
   if (data.linked && (known ? data.sha : "") !== data.have) setStateValue("have", known ? data.sha : "")
   if (!known) return
 
   if (v.sha !== data.sha) {
-    Object.assign(v, known, { sha: data.sha, classes: data.classes, tokens: tokenizer(data.language), at: 0, match: -1, asked: null, lit: new Set() })
+    Object.assign(v, known, { sha: data.sha, classes: data.classes, tokens: tokenizer(data.language), at: 0, match: -1, asked: null, lit: new Set(), litFor: null })
     v.part("pad").style.height = v.lines.length * ROW + "px"
     v.part("pad").style.width = `calc(${v.longest + 10}ch)`
     v.part("name").textContent = data.title

@@ -175,7 +175,9 @@ def resource_frame(left: Artifact, right: Artifact) -> pd.DataFrame:
     """Resources that are not the same on both sides."""
     ours, theirs = (dict(resources.resources_frame(a).itertuples(index=False)) for a in (left, right))
     names = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
-    return pd.DataFrame([{"resource": name, "A": ours.get(name, "-"), "B": theirs.get(name, "-")} for name in names], columns=["resource", "A", "B"])
+    return pd.DataFrame(
+        [{"resource": name, "A": ours.get(name, "-"), "B": theirs.get(name, "-")} for name in names], columns=["resource", "A", "B"]
+    )
 
 
 def _trials(request: Request) -> list[Trial]:

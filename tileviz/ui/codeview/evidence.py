@@ -6,11 +6,11 @@ import streamlit as st
 from tileviz import lens
 from tileviz.compiler import targets
 from tileviz.engine.requests import Request
-from tileviz.formats import significant
 from tileviz.kernels.base import Kernel
 from tileviz.lens.checks import Check, Code, checks
 from tileviz.lens.executed import executed_estimates, opcodes
 from tileviz.lens.loops import loops
+from tileviz.lens.taxonomy import TAXONOMY
 from tileviz.records import Artifact
 from tileviz.ui.trouble import plain
 
@@ -69,6 +69,30 @@ def draw_classes(artifact: Artifact) -> None:
         st.dataframe(frame, hide_index=True, width="stretch", key="class_counts", alt="Static counts by class and text")
 
 
+def draw_taxonomy() -> None:
+    """The instructions worth knowing, with their spelling in each text."""
+    with st.expander("What the instructions are, and how each text spells them"):
+        st.dataframe(taxonomy_frame(), hide_index=True, width="stretch", alt="Instructions by class with an example in each text")
+
+
+def taxonomy_frame() -> pd.DataFrame:
+    titles = {cls.name: cls.title for cls in lens.CLASSES}
+    return pd.DataFrame(
+        [
+            {
+                "instruction": r.name,
+                "what it does": r.help,
+                "since": r.since,
+                "SASS": r.sass,
+                "PTX": r.ptx,
+                "CUDA": r.cuda,
+                "class": titles[r.cls],
+            }
+            for r in TAXONOMY
+        ]
+    )
+
+
 def draw_shapes(artifact: Artifact, request: Request, kernel: Kernel) -> None:
     """Counts by opcode, the executed estimate, and loops."""
     st.markdown("**Tensor cores, copies and matrix loads by shape**", help=STATIC)
@@ -86,7 +110,10 @@ def _draw_loops(artifact: Artifact) -> None:
     if not artifact.sass:
         return
     frame = loop_frame(artifact.sass)
-    st.markdown("**Loops in the SASS**", help="Found by backward branches; loops that only wait for a barrier are left out. Counts are of one pass through the body.")
+    st.markdown(
+        "**Loops in the SASS**",
+        help="Found by backward branches; loops that only wait for a barrier are left out. Counts are of one pass through the body.",
+    )
     if frame.empty:
         st.caption("None: every loop is unrolled, or there was none.")
     else:
@@ -112,7 +139,8 @@ def class_frame(artifact: Artifact) -> pd.DataFrame:
 
 def shape_frame(artifact: Artifact) -> pd.DataFrame:
     """Opcodes of the classes that a tile is fed and multiplied with, from SASS, or else PTX, or else the source."""
-    language, text = next((n, t) for n, t in (("sass", artifact.sass), ("ptx", artifact.ptx), (artifact.source_language, artifact.source)) if t)
+    known = (("sass", artifact.sass), ("ptx", artifact.ptx), (artifact.source_language, artifact.source))
+    language, text = next((name, text) for name, text in known if text)
     read = _listing(text, language)
     rows = [
         {"opcode": name, "written": count, "class": cls.title}
@@ -139,7 +167,7 @@ def loop_frame(sass: str) -> pd.DataFrame:
 
 def executed_words(artifact: Artifact, request: Request, kernel: Kernel) -> list[str]:
     """The estimate of executed tensor-core instructions of a block, a sentence each, with what one is worth."""
-    flops, grid, threads = kernel.cost(request.problem).flops, artifact.resources.grid, artifact.resources.threads_launched
+    flops, grid = kernel.cost(request.problem).flops, artifact.resources.grid
     if not artifact.sass or not grid or not flops:
         return []
     block_flops = flops / (grid[0] * grid[1] * grid[2])
@@ -148,7 +176,7 @@ def executed_words(artifact: Artifact, request: Request, kernel: Kernel) -> list
         use = estimate.use
         by = "a warp group" if "GMMA" in use.opcode else "a warp"
         words.append(
-            f"{use.opcode}: written {use.static_count:,} times, {use.flops:,} FLOPs each by {by};"
-            f" a block executes about {significant(estimate.per_block, 4)} of them (estimate: {significant(block_flops, 4)} FLOPs of the block / {use.flops:,})."
+            f"{use.opcode}: written {use.static_count:,} times, {use.flops:,} FLOPs each by {by}; a block executes about"
+            f" {estimate.per_block:,.0f} of them (estimate: {block_flops:,.0f} FLOPs of the block / {use.flops:,})."
         )
-    return words if threads else []
+    return words

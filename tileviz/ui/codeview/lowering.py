@@ -79,9 +79,7 @@ def _first_large(shown: list) -> tuple[int, dict | None]:
 
 
 def pass_frame(shown: list[tuple[int, dict]]) -> pd.DataFrame:
-    rows = [
-        {"#": number, "pass": "  " * each["depth"] + each["name"], "+": each["added"], "-": each["removed"]} for number, each in shown
-    ]
+    rows = [{"#": number, "pass": "  " * each["depth"] + each["name"], "+": each["added"], "-": each["removed"]} for number, each in shown]
     return pd.DataFrame(rows, columns=["#", "pass", "+", "-"])
 
 
@@ -140,7 +138,9 @@ def layout_words(layout: dict) -> str:
     if layout["kind"] == "fragment":
         return f"{head} in registers: {layouts.spread(layout['cells'], layout['registers'], layout['replicated']).words}."
     conflicts = layouts.bank_conflicts(layout["cells"], element_bytes(layout["dtype"]))
-    return f"{head} in shared memory: {conflicts.words + ' (eight rows of a 16-byte column, as ldmatrix reads)' if conflicts else 'too small for an ldmatrix'}."
+    if conflicts is None:
+        return f"{head} in shared memory: too small for an ldmatrix."
+    return f"{head} in shared memory: {conflicts.words} (eight rows of a 16-byte column, as ldmatrix reads)."
 
 
 def element_bytes(dtype: str) -> int:

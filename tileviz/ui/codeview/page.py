@@ -34,6 +34,7 @@ def read_address() -> None:
             st.query_params.from_dict({"kernel": trial.kernel, "target": trial.target, **values, **own})
             st.rerun()
     state.read_link()
+    state.carry("codeview")
 
 
 def form() -> tuple[Chosen, Request | None, str]:
@@ -53,6 +54,13 @@ def _request(chosen: Chosen) -> tuple[Request | None, str]:
     except BadRequest as error:
         return None, error.message
     return request, request.unsupported or "; ".join(request.broken)
+
+
+def job_of(request: Request | None, why_not: str) -> JobView | None:
+    """The job that makes this very code: the one just started, or one of Explore; None while another is at work."""
+    job = explore.job_of(request, why_not)
+    asked = runs.request_of(job) if job is not None else None
+    return job if asked is not None and request is not None and asked.key == request.key else None
 
 
 def header(chosen: Chosen, request: Request | None, why_not: str, job: JobView | None) -> str:
@@ -127,7 +135,8 @@ def _nothing_yet(chosen: Chosen, request: Request | None, running: bool) -> None
     if latest is not None and latest.status not in ("ok", "cancelled"):
         headline.status(latest)
     elif not running:
-        st.markdown(f"**Compile** shows what TileLang makes of the tile program below for {plain(chosen.place.target.name)}; it needs no GPU.")
+        where = plain(chosen.place.target.name)
+        st.markdown(f"**Compile** shows what TileLang makes of the tile program below for {where}; it needs no GPU.")
     name = chosen.kernel.name
     code.pane(script.program_source(chosen.kernel), "python", key="program", title=f"{name}: the tile program", file=f"{name}.py")
     if request is not None and not running:
@@ -170,7 +179,12 @@ def _downloads(artifact: Artifact, kernel: Kernel) -> None:
             text = texts.whole(artifact, kernel, title)
             if text is not None:
                 st.download_button(
-                    title, text, texts.file_name(artifact, kernel, title), on_click="ignore", type="tertiary", key=f"_save_{title}"
+                    title,
+                    lambda text=text: text,
+                    texts.file_name(artifact, kernel, title),
+                    on_click="ignore",
+                    type="tertiary",
+                    key=f"_save_{title}",
                 )
         st.download_button(
             "all as a zip", data=lambda: texts.archive(artifact, kernel), file_name=f"{kernel.name}_{artifact.target}.zip",
@@ -206,3 +220,4 @@ def _counts(artifact: Artifact, request: Request, kernel: Kernel) -> None:
         st.dataframe(frame, hide_index=True, width="stretch", key="code_resources", alt="Resources of the kernel")
     with right:
         evidence.draw_shapes(artifact, request, kernel)
+    evidence.draw_taxonomy()

@@ -2,7 +2,9 @@
 
 import streamlit as st
 
+from tileviz import lens
 from tileviz.kernels.base import Kernel
+from tileviz.lens.taxonomy import instruction
 from tileviz.records import Artifact
 from tileviz.ui import code
 from tileviz.ui.codepane import code_pane
@@ -51,13 +53,37 @@ def pane(view: View, *, key: str, file: str, line: int | None = None, height: in
     """One view in a pane, with every instruction class lit. Gives the line that was clicked last, in the text's own numbers."""
     classes, spans = code.lit(view.text, view.language) if view.language in LIT else ([], [])
     return code_pane(
-        view.text, key=key, language=view.language, title=view.title, file=file, classes=classes, spans=spans, line=line, linked=True,
-        height=height, group=group, links=view.links, numbers=view.numbers, note=view.note, top=view.top,
-    )  # fmt: skip
+        view.text,
+        key=key,
+        language=view.language,
+        title=view.title,
+        file=file,
+        classes=classes,
+        spans=spans,
+        line=line,
+        linked=True,
+        height=height,
+        group=group,
+        links=view.links,
+        numbers=view.numbers,
+        note=view.note,
+        top=view.top,
+        tips=tips(view.text, view.language),
+    )
 
 
 LIT = ("cuda", "c", "ptx", "sass")
 """Languages with instruction classes."""
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def tips(text: str, language: str) -> dict[str, str]:
+    """What each instruction of a PTX or SASS text is and does, by its spelling."""
+    if language not in ("ptx", "sass"):
+        return {}
+    spellings = {line.text[hit.start : hit.end] for line in lens.listing(text, language).lines for hit in line.hits}
+    found = ((spelling, instruction(spelling)) for spelling in spellings)
+    return {spelling: f"{row.name}, since {row.since}: {row.help}" for spelling, row in found if row}
 
 
 def asked_line(title: str) -> int | None:

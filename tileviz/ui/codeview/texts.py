@@ -21,7 +21,7 @@ _BEGIN = {
     "cuda": re.compile(r"^extern .*\{$", re.M),
     "ptx": re.compile(r"^\.visible \.entry", re.M),
     "sass": re.compile(r"^.*/\*0000\*/", re.M),
-    "python": re.compile(r"^\s*@T\.prim_func", re.M),
+    "python": re.compile(r"^[ \t]*@T\.prim_func", re.M),
 }
 
 

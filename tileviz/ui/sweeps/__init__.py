@@ -1,0 +1,1 @@
+"""The Sweep page: set up a space, watch it being searched, and read what came out."""

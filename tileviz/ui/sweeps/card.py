@@ -1,0 +1,171 @@
+"""One config of a sweep: time, error, resources, counts, how it differs from the best, and the way to Explore and Code."""
+
+import pandas as pd
+import streamlit as st
+
+from tileviz import kernels, lens
+from tileviz.formats import assignments, duration_us, percent, significant
+from tileviz.records import Trial
+from tileviz.ui import evidence, headline
+from tileviz.ui.resources import TEXT_NAMES
+from tileviz.ui.stores import store
+from tileviz.ui.sweeps import address
+from tileviz.ui.sweeps.table import MEASURED, NOT_RUN, PRUNED, SweepTable, differing
+from tileviz.ui.trouble import plain
+
+COUNTED = ("sass", "ptx", "source")
+"""The texts whose counts are shown: the first that there is."""
+
+
+def draw(table: SweepTable, problem: int) -> None:
+    """The config that was clicked, or else the best."""
+    opened = address.config()
+    index = table.index_of(opened) if opened is not None else None
+    if index is not None and table.rows.at[index, "problem_index"] != problem:
+        index = None  # of another problem than the one on the page
+    best = table.best(problem)
+    index = best if index is None else index
+    if index is None:
+        st.markdown("**No config opened**")
+        st.caption("No config of this problem has a time yet. Click a cell to see what became of it.")
+        return
+    with st.container(border=True, key="sweep_card", gap="small"):
+        _draw(table, problem, index, best)
+
+
+def _draw(table: SweepTable, problem: int, index: int, best: int | None) -> None:
+    row = table.rows.loc[index]
+    st.markdown(f"**{plain(title(table, problem, index, best))}**")
+    trial = store().trial(row["trial"]) if isinstance(row["trial"], str) else None
+    if row["kind"] == MEASURED:
+        _times(table, index, best)
+    else:
+        _why_not(row, trial)
+    st.dataframe(
+        knob_frame(table, index, best), hide_index=True, width="stretch", key="card_knobs", alt="Knobs of this config and of the best"
+    )
+    facts = fact_frame(table, index, best)
+    if not facts.empty:
+        st.dataframe(
+            facts, hide_index=True, width="stretch", key="card_facts", alt="Resources and counts", column_config=_RIGHT, height="content"
+        )
+    for line in notes(table, index):
+        st.caption(plain(line))
+    for line in evidence.baseline_lines(trial) if trial is not None else ():
+        st.caption(line)
+    _links(table, problem, index, trial)
+
+
+def title(table: SweepTable, problem: int, index: int, best: int | None) -> str:
+    """`Config 12, the best`, `Config 12, tied with the best`, `Config 12`."""
+    row, tied = table.rows.loc[index], table.tied(problem)
+    words = f"Config {row['ordinal']:,}"
+    if index == best:
+        return f"{words}, the best" + (f" (tied with {len(tied) - 1})" if len(tied) > 1 else "")
+    return f"{words}, tied with the best" if row["trial"] in tied else words
+
+
+def _times(table: SweepTable, index: int, best: int | None) -> None:
+    row = table.rows.loc[index]
+    first, second = st.columns(2, gap="small")
+    against = "the best"
+    if best is not None and index != best and table.rows.at[best, "median_us"]:
+        against = f"{significant(row['median_us'] / table.rows.at[best, 'median_us'])}\u00d7 the best's time"
+    spread = f"Median of {_int(row['n'])} launches, p10 {duration_us(row['p10_us'])}, p90 {duration_us(row['p90_us'])}."
+    first.metric("Latency", duration_us(row["median_us"]), against, delta_color="gray", delta_arrow="off", help=spread)
+    rate = (
+        f"{significant(row['tflops'])} TFLOPS" if _has(row["tflops"]) else f"{significant(row['gbps'])} GB/s" if _has(row["gbps"]) else "-"
+    )
+    share = f"{percent(row['roofline'])} of the ceiling" if _has(row["roofline"]) else "no ceiling known"
+    second.metric("Rate", rate, share, delta_color="gray", delta_arrow="off")
+
+
+def _why_not(row: pd.Series, trial: Trial | None) -> None:
+    """Why this config has no time."""
+    if row["status"] == "not_run":
+        st.info("Not tried: the search ended, or has not come to it yet.")
+        return
+    if trial is not None and trial.status not in ("ok", "pruned"):
+        headline.status(trial)
+        return
+    sentence = headline.SENTENCES.get(row["status"], "Its time cannot be right.")
+    box = st.warning if row["kind"] in (PRUNED, NOT_RUN) else st.error
+    box(f"**{plain(sentence)}** {plain(row['reason'] or '')}")
+
+
+def knob_frame(table: SweepTable, index: int, best: int | None) -> pd.DataFrame:
+    """Every knob with its value; beside it the best config's, those that differ first."""
+    own = table.configs[index]
+    theirs = table.configs[best] if best is not None else own
+    changed = differing(own, theirs)
+    if not changed:
+        return pd.DataFrame({"knob": list(table.knobs), "value": [table.knobs.at[index, name] for name in table.knobs]})
+    names = [*changed, *(name for name in table.knobs if name not in changed)]
+    rows = [(name, table.knobs.at[index, name], changed[name][1] if name in changed else "same") for name in names]
+    return pd.DataFrame(rows, columns=["knob", "this", "the best"])
+
+
+def fact_frame(table: SweepTable, index: int, best: int | None) -> pd.DataFrame:
+    """Error, resources and counts, with the best config's beside them."""
+    ours = facts(table, index)
+    if best is None or best == index or not ours:
+        return pd.DataFrame(ours.items(), columns=["", "value"])
+    theirs = facts(table, best)
+    return pd.DataFrame([(name, value, theirs.get(name, "-")) for name, value in ours.items()], columns=["", "this", "the best"])
+
+
+def facts(table: SweepTable, index: int) -> dict[str, str]:
+    """What is known of a config, as a person reads it; what its target does not have is left out."""
+    row, counts = table.rows.loc[index], table.counted[index] or {}
+    found = {
+        "p10 to p90": f"{duration_us(row['p10_us'])} to {duration_us(row['p90_us'])}" if _has(row.get("p10_us")) else "",
+        "relative error": significant(row["rel_error"], 2) if _has(row.get("rel_error")) else "",
+        "registers": _int(row.get("registers")),
+        "spills and stack": _int(row.get("spill_bytes"), " B"),
+        "shared memory": _int(row["shared_bytes"], " B") if row["shared_bytes"] or _has(row.get("registers")) else "",
+        "threads launched": _int(row.get("threads_launched")),
+        "occupancy": percent(row["occupancy"], 0) if _has(row.get("occupancy")) else "",
+        "tiles on the stack": _int(row.get("stack_bytes"), " B"),
+        "compile": f"{significant(row['compile_s'])} s" if _has(row.get("compile_s")) else "",
+    }
+    text = next((name for name in COUNTED if name in counts), None)
+    found |= {
+        f"{cls.title} ({TEXT_NAMES[text]})": f"{counts[text][cls.name]:,}" for cls in lens.CLASSES if text and counts[text].get(cls.name)
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def notes(table: SweepTable, index: int) -> list[str]:
+    """What else a person should know before believing the number."""
+    row, said = table.rows.loc[index], []
+    if _has(row["same_as"]):
+        said.append(f"Same generated code as config {int(row['same_as'])}, measured once.")
+    if row["short"]:
+        said.append("Far slower than the best after a few launches, so it was not measured at length.")
+    if row["launch_bound"]:
+        said.append("Launch-bound: within twice the time of an empty kernel, so not ranked.")
+    if row["finalist"]:
+        said.append("A finalist: measured again at the end, in turn with the others.")
+    return said
+
+
+def _links(table: SweepTable, problem: int, index: int, trial: Trial | None) -> None:
+    if table.view.kernel not in kernels.names():
+        st.caption(plain(f"The kernel {table.view.kernel} is not here, so this cannot be opened elsewhere."))
+        return
+    config = table.configs[index]
+    with st.container(horizontal=True, gap="small"):
+        for page, label, icon in (("explore", "Open in Explore", ":material/tune:"), ("codeview", "Open in Code", ":material/code:")):
+            if st.button(label, key=f"card_{page}", icon=icon, help=plain(assignments(config))):
+                address.take_to(page, table.view, table.problems[problem], config, trial.trial if trial and page == "explore" else None)
+
+
+def _has(value) -> bool:
+    return value is not None and value == value
+
+
+def _int(value, unit: str = "") -> str:
+    return f"{int(value):,}{unit}" if _has(value) else ""
+
+
+_RIGHT = {name: st.column_config.TextColumn(name, alignment="right") for name in ("value", "this", "the best")}

@@ -1,0 +1,99 @@
+"""What each knob does: best and median by its value, how much it matters, and how often its values fail."""
+
+import html
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from tileviz.formats import duration_us, scale_us
+from tileviz.ui.charts import style
+from tileviz.ui.sweeps.table import FAILED, MEASURED, NOT_RUN, PRUNED, SweepTable
+
+COLUMNS = ["knob", "value", "configs", "measured", "failed", "pruned", "not_run", "best_us", "median_us"]
+
+PANELS_IN_A_ROW = 4
+
+
+def effects_frame(table: SweepTable, problem: int) -> pd.DataFrame:
+    """A row for each value of each varying knob: how many configs have it, what became of them, and the best and the median time of
+    those that were measured, in microseconds (NaN where none was)."""
+    rows, out = table.of_problem(problem), []
+    for knob in table.varying:
+        groups = rows.groupby(table.knobs.loc[rows.index, knob])
+        counts = groups["kind"].value_counts().unstack(fill_value=0)
+        timed = rows[rows["timed"]]
+        times = timed.groupby(table.knobs.loc[timed.index, knob])["median_us"].agg(["min", "median"])
+        for value in table.values[knob]:
+            kinds = counts.loc[value] if value in counts.index else pd.Series(dtype=int)
+            of = {kind: int(kinds.get(kind, 0)) for kind in (MEASURED, FAILED, PRUNED, NOT_RUN)}
+            best, median = times.loc[value] if value in times.index else (float("nan"), float("nan"))
+            out.append([knob, value, sum(of.values()), *of.values(), best, median])
+    return pd.DataFrame(out, columns=COLUMNS)
+
+
+def effects_figure(frame: pd.DataFrame) -> go.Figure:
+    """A panel a knob: best and median time by value, the same scale in all of them."""
+    knobs = list(frame["knob"].unique())
+    wide = min(PANELS_IN_A_ROW, max(1, len(knobs)))
+    deep = -(-len(knobs) // wide)
+    divisor, unit = scale_us(float(frame["best_us"].median()) if frame["best_us"].notna().any() else 0.0)
+    figure = {"data": [], "layout": style.layout(220 * deep + 20, {}, {}, showlegend=True, margin={"l": 8, "r": 8, "t": 30, "b": 8})}
+    figure["layout"]["legend"] = {"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "title": {"text": ""}}
+    for place, knob in enumerate(knobs):
+        own, suffix = frame[frame["knob"] == knob], "" if place == 0 else str(place + 1)
+        axes = {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}"}
+        for column, name, colour, dash in (("best_us", "best", style.OURS, "solid"), ("median_us", "median", style.OTHER_BASELINE, "dot")):
+            figure["data"].append(
+                {
+                    "type": "scatter", "mode": "lines+markers", "x": own["value"].tolist(), "y": (own[column] / divisor).tolist(), "name": name,
+                    "showlegend": place == 0, "legendgroup": name, "line": {"color": colour, "dash": dash, "width": 2}, **axes,
+                    "text": [f"{duration_us(us)} ({n} measured)" for us, n in zip(own[column], own["measured"], strict=True)],
+                    "hovertemplate": f"{html.escape(knob)}=%{{x}}<br>{name} %{{text}}<extra></extra>",
+                }
+            )  # fmt: skip
+        _place(figure["layout"], place, suffix, knob, unit, wide, deep)
+    return go.Figure(figure)
+
+
+def failure_figure(frame: pd.DataFrame) -> go.Figure:
+    """A bar for each value of each knob: the share of its configs that were measured, failed, or broke a rule."""
+    names = [f"{html.escape(row.knob)}={html.escape(row.value)}" for row in frame.itertuples()]
+    parts = (("measured", "measured", style.OURS), ("failed", "failed", style.FAILED), ("pruned", "pruned", style.PRUNED))
+    data = [
+        {
+            "type": "bar", "orientation": "h", "y": names, "x": (frame[column] / frame["configs"]).tolist(), "name": name,
+            "marker": {"color": colour}, "customdata": frame[[column, "configs"]].to_numpy().tolist(),
+            "hovertemplate": f"%{{y}}: %{{customdata[0]}} of %{{customdata[1]}} configs {name}<extra></extra>",
+        }
+        for column, name, colour in parts
+    ]  # fmt: skip
+    y = {"type": "category", "autorange": "reversed"}
+    legend = {"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0}
+    x = {"tickformat": ".0%", "range": [0, 1], "title": {"text": "share of the configs with this value"}}
+    layout = style.layout(80 + 20 * len(frame), x, y, barmode="stack", showlegend=True, legend=legend)
+    return go.Figure({"data": data, "layout": layout})
+
+
+def importance_figure(shares: dict[str, float]) -> go.Figure:
+    """A bar a knob, the most important on top."""
+    names = list(shares)
+    bars = {
+        "type": "bar", "orientation": "h", "y": [html.escape(n) for n in names], "x": [shares[n] for n in names],
+        "marker": {"color": style.OURS}, "text": [f"{shares[n]:.1%}" for n in names], "textposition": "auto", "hoverinfo": "skip",
+    }  # fmt: skip
+    y = {"type": "category", "autorange": "reversed"}
+    x = {"tickformat": ".0%", "title": {"text": "share of the variation among the fast configs"}}
+    return go.Figure({"data": [bars], "layout": style.layout(90 + 28 * len(names), x, y)})
+
+
+def _place(layout: dict, place: int, suffix: str, knob: str, unit: str, wide: int, deep: int) -> None:
+    """One panel's axes; only the first of a row has a scale."""
+    across, down = place % wide, place // wide
+    gap_x, gap_y = 0.03, 0.28 / deep
+    width, height = (1 - gap_x * (wide - 1)) / wide, (1 - gap_y * (deep - 1)) / deep
+    left, top = across * (width + gap_x), 1 - down * (height + gap_y)
+    x = {"type": "category", "title": {"text": html.escape(knob)}, "domain": [left, min(1.0, left + width)], "anchor": f"y{suffix}"}
+    y = {"domain": [max(0.0, top - height), top], "anchor": f"x{suffix}", "type": "log", "automargin": True}
+    y |= {"matches": "y"} if place else {}
+    y |= {"title": {"text": f"latency, {unit}"}} if across == 0 else {"showticklabels": False}
+    layout[f"xaxis{suffix}"], layout[f"yaxis{suffix}"] = {"automargin": True, **x}, y

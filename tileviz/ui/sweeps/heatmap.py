@@ -1,0 +1,245 @@
+"""The heatmap of a sweep: two knobs, the others reduced or fixed. Only what was measured has a number; what failed is drawn by its kind."""
+
+import html
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from tileviz.formats import duration_us, scale_us, significant
+from tileviz.ui.charts import style
+from tileviz.ui.sweeps.table import FAILED, MEASURED, NOT_RUN, PRUNED, RATES, SHORT, SweepTable
+
+BEST, MEDIAN = "best", "median"
+
+NONE = "\u2013"
+"""The knob of an axis that is not used."""
+
+PANELS_IN_A_ROW = 2
+MOST_PANELS = 8
+MOST_LABELLED = (14, 24)
+"""Columns and rows up to which a cell has its number in it."""
+
+NOT_RUN_COLOUR = "#8d98a5"
+KIND_CODES = {PRUNED: 0, FAILED: 1, NOT_RUN: 2}
+KIND_COLOURS = (style.PRUNED, style.FAILED, NOT_RUN_COLOUR)
+
+COLUMNS = ["x", "y", "by", "kind", "value", "share", "ordinal", "measured", "configs", "cell", "hover"]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the heatmap shows."""
+
+    x: str
+    y: str
+    by: str = NONE
+    """The knob of the small multiples."""
+    problem: int = 0
+    metric: str = "latency"
+    """A key of RATES."""
+    reduce: str = BEST
+    """`best` or `median`, over the configs that share a cell."""
+    fixed: dict[str, str] = field(default_factory=dict)
+    """Knobs that are held at one value, as words."""
+
+
+def heatmap_frame(table: SweepTable, choice: Choice) -> pd.DataFrame:
+    """A row for each cell in which any config was requested.
+
+    `value` is in the metric's unit (latency: microseconds) and NaN where nothing was measured; `share` is the speed relative to the
+    best cell of the problem, 0 to 1; `ordinal` is the config that a click opens: the one whose value is shown, or the first that failed.
+    """
+    rows = _asked(table, choice)
+    if rows.empty:
+        return pd.DataFrame(columns=COLUMNS)
+    column = RATES[choice.metric]
+    timed = rows[(rows["kind"] == MEASURED) & rows[column].notna()].sort_values(column, ascending=choice.metric == "latency", kind="stable")
+    chosen = _chosen(timed, choice.reduce)
+    failed = _failed(rows, set(chosen["cell_id"]))
+    cells = pd.concat([chosen.assign(value=chosen[column]), failed.assign(value=np.nan)])
+    groups = rows.groupby("cell_id")
+    cells["measured"] = cells["cell_id"].map(timed.groupby("cell_id").size()).fillna(0).astype(int)
+    cells["configs"] = cells["cell_id"].map(groups.size())
+    best = _best(table, choice.problem, column)
+    cells["share"] = best / cells["value"] if choice.metric == "latency" else cells["value"] / best
+    cells.loc[cells["value"].isna(), "kind"] = cells["kind"].where(cells["kind"] != MEASURED, FAILED)
+    divisor, unit = _unit(cells["value"], choice.metric)
+    cells["cell"] = [_cell(row, divisor) for row in cells.itertuples()]
+    cells["hover"] = [_hover(table, choice, row) for row in cells.itertuples()]
+    frame = cells[COLUMNS].reset_index(drop=True)
+    frame.attrs["unit"] = unit
+    return frame
+
+
+def heatmap_figure(frame: pd.DataFrame, table: SweepTable, choice: Choice) -> go.Figure:
+    """Panels of cells, coloured by speed relative to the best; pruned, failed and not run in colours of their own. An invisible scatter
+    lies over the cells: a heatmap itself gives no clicks."""
+    xs, ys = table.values[choice.x], table.values[choice.y]
+    shown = [by for by in _panels(table, choice) if by is None or (frame["by"] == by).any()]
+    wide = 1 if len(shown) == 1 else PANELS_IN_A_ROW
+    deep = -(-len(shown) // wide)
+    low = float(frame["share"].min()) if frame["share"].notna().any() else 0.0
+    figure = {"data": [], "layout": _layout(len(shown), wide, deep, len(ys))}
+    numbers = len(xs) <= MOST_LABELLED[0] // wide and len(ys) <= MOST_LABELLED[1]
+    for place, by in enumerate(shown):
+        cells = frame if by is None else frame[frame["by"] == by]
+        suffix = "" if place == 0 else str(place + 1)
+        axes = {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}"}
+        figure["data"] += _panel(cells, xs, ys, axes, low, numbers, first=place == 0)
+        _axes(figure["layout"], place, suffix, choice, xs, ys, by, wide, deep)
+    return go.Figure(figure)
+
+
+def caption(table: SweepTable, choice: Choice, frame: pd.DataFrame) -> str:
+    """How the picture came about: over which knobs it was reduced, what is fixed, and how many cells were measured."""
+    shown = {choice.x, choice.y, choice.by}
+    over = [name for name in table.varying if name not in shown and name not in choice.fixed]
+    words = f"{choice.reduce.capitalize()} over {', '.join(over)}" if over else "Every cell is one config"
+    if choice.fixed:
+        words += "; " + ", ".join(f"{name}={value} fixed" for name, value in choice.fixed.items())
+    measured, cells = int((frame["kind"] == MEASURED).sum()), len(frame)
+    words += f". {measured:,} of {cells:,} cells measured"
+    kinds = [(kind, int((frame["kind"] == kind).sum())) for kind in (PRUNED, FAILED, NOT_RUN)]
+    words += "".join(f", {count:,} {kind}" for kind, count in kinds if count)
+    over_most = choice.by != NONE and len(table.values[choice.by]) > MOST_PANELS
+    more = f" Only the first {MOST_PANELS} values of {choice.by} have a panel." if over_most else ""
+    unit = frame.attrs.get("unit", "")
+    return f"{words}. Numbers in {unit}; nothing is interpolated.{more}"
+
+
+def _asked(table: SweepTable, choice: Choice) -> pd.DataFrame:
+    keep = table.rows["problem_index"] == choice.problem
+    for name, value in choice.fixed.items():
+        keep &= table.knobs[name] == value
+    rows = table.rows[keep].copy()
+    for column, knob in (("x", choice.x), ("y", choice.y), ("by", choice.by)):
+        rows[column] = table.knobs.loc[rows.index, knob] if knob != NONE else ""
+    rows["cell_id"] = rows.groupby(["x", "y", "by"], sort=False).ngroup()
+    return rows
+
+
+def _chosen(timed: pd.DataFrame, reduce: str) -> pd.DataFrame:
+    """The config that stands for each cell: the first of the sorted ones, or the middle one (the faster of two)."""
+    groups = timed.groupby("cell_id", sort=False)["ordinal"]
+    place = groups.cumcount()
+    wanted = 0 if reduce == BEST else (groups.transform("size") - 1) // 2
+    return timed[place == wanted]
+
+
+def _failed(rows: pd.DataFrame, measured: set[int]) -> pd.DataFrame:
+    """For each cell without a measured config, the first config of its most frequent status; what was run counts before what was not."""
+    rest = rows[~rows["cell_id"].isin(measured)]
+    if rest.empty:
+        return rest
+    counts = rest.groupby(["cell_id", "status"], sort=False).agg(n=("ordinal", "size"), ordinal=("ordinal", "min")).reset_index()
+    counts["waits"] = counts["status"].isin(["not_run", "cancelled"])
+    counts = counts.sort_values(["waits", "n", "ordinal"], ascending=[True, False, True], kind="stable")
+    firsts = counts.drop_duplicates("cell_id")["ordinal"]
+    return rest[rest["ordinal"].isin(firsts)]
+
+
+def _best(table: SweepTable, problem: int, column: str) -> float:
+    own = table.of_problem(problem)
+    found = own.loc[own["timed"], column]
+    return float(found.min() if column == "median_us" else found.max()) if len(found) else float("nan")
+
+
+def _unit(values: pd.Series, metric: str) -> tuple[float, str]:
+    if metric != "latency":
+        return 1.0, metric
+    return scale_us(float(values.median())) if values.notna().any() else (1.0, "\u00b5s")
+
+
+def _cell(row, divisor: float) -> str:
+    if row.kind == MEASURED:
+        return f"\u2605 {significant(row.value / divisor)}" if row.share >= 1 else significant(row.value / divisor)
+    return SHORT.get(row.status, row.status)
+
+
+def _hover(table: SweepTable, choice: Choice, row) -> str:
+    names = [(choice.x, row.x), (choice.y, row.y), *([(choice.by, row.by)] if choice.by != NONE else [])]
+    lines = [html.escape(" ".join(f"{name}={value}" for name, value in names))]
+    others = [name for name in table.varying if name not in dict(names)]
+    rest = " ".join(f"{name}={table.knobs.at[row.Index, name]}" for name in others)
+    if row.kind == MEASURED:
+        spread = f" ({duration_us(row.p10_us)} to {duration_us(row.p90_us)})" if row.p10_us == row.p10_us else ""
+        lines.append(f"<b>{duration_us(row.median_us)}</b>{spread}, {row.share:.0%} of the best speed")
+        lines += [html.escape(rest)] if rest else []
+        lines.append(f"{choice.reduce} of {row.measured:,} measured of {row.configs:,} configs" if row.configs > 1 else "one config")
+    else:
+        lines.append(f"<b>{html.escape(row.status.replace('_', ' '))}</b>, {row.configs:,} config{'s' if row.configs > 1 else ''}")
+        lines += _wrapped(row.reason) if row.reason else []
+    return "<br>".join(lines)
+
+
+def _wrapped(text: str, width: int = 64, most: int = 5) -> list[str]:
+    import textwrap
+
+    return [html.escape(line) for line in textwrap.wrap(text, width, max_lines=most, placeholder=" \u2026")]
+
+
+def _panels(table: SweepTable, choice: Choice) -> list[str | None]:
+    return [None] if choice.by == NONE else list(table.values[choice.by][:MOST_PANELS])
+
+
+def _panel(cells: pd.DataFrame, xs: list, ys: list, axes: dict, low: float, numbers: bool, first: bool) -> list[dict]:
+    column, row = cells["x"].map({x: i for i, x in enumerate(xs)}), cells["y"].map({y: i for i, y in enumerate(ys)})
+    at = (row.to_numpy(), column.to_numpy())
+    shares, kinds, texts = (
+        np.full((len(ys), len(xs)), empty, dtype=kind) for empty, kind in ((np.nan, float), (np.nan, float), ("", object))
+    )
+    shares[at] = cells["share"]
+    kinds[at] = cells["kind"].map(KIND_CODES).astype(float)
+    texts[at] = cells["cell"]
+    common = {
+        "x": xs,
+        "y": ys,
+        "hoverinfo": "skip",
+        "xgap": 1,
+        "ygap": 1,
+        **({"text": texts, "texttemplate": "%{text}"} if numbers else {}),
+        **axes,
+    }
+    bar = {"title": {"text": "speed,<br>% of best"}, "thickness": 10, "tickformat": ".0%", "len": 0.9, "outlinewidth": 0}
+    steps = [[(i + end) / 3, colour] for i, colour in enumerate(KIND_COLOURS) for end in (0, 1)]
+    marker = {"symbol": "square-open", "size": 9, "opacity": 0, "color": style.BEST_BASELINE, "line": {"width": 3}}
+    return [
+        {"type": "heatmap", "z": shares, "zmin": min(low, 0.999), "zmax": 1, "colorscale": "Viridis", "showscale": first, "colorbar": bar, **common},
+        {"type": "heatmap", "z": kinds, "zmin": 0, "zmax": 2, "colorscale": steps, "showscale": False, "opacity": 0.75, **common},
+        {
+            "type": "scatter", "mode": "markers", "x": cells["x"].tolist(), "y": cells["y"].tolist(), "customdata": cells["ordinal"].tolist(),
+            "text": cells["hover"].tolist(), "hovertemplate": "%{text}<extra></extra>", "marker": marker,
+            "selected": {"marker": {"opacity": 1, "size": 34}}, "unselected": {"marker": {"opacity": 0}}, **axes,
+        },
+    ]  # fmt: skip
+
+
+def _layout(panels: int, wide: int, deep: int, rows: int) -> dict:
+    # 34 pixels a row, its axis and title; never a wall
+    height = deep * min(560, 96 + max(34 * rows, 110))
+    return style.layout(height, {}, {}, hoverdistance=300, margin={"l": 8, "r": 8, "t": 28 if panels > 1 else 8, "b": 8})
+
+
+def _axes(layout: dict, place: int, suffix: str, choice: Choice, xs: list, ys: list, by: str | None, wide: int, deep: int) -> None:
+    """The axes of a panel in its part of the figure."""
+    across, down = place % wide, place // wide
+    gap_x, gap_y = 0.09, 0.22 / deep
+    width, height = (1 - gap_x * (wide - 1)) / wide, (1 - gap_y * (deep - 1)) / deep
+    left, top = across * (width + gap_x), 1 - down * (height + gap_y)
+    kept = {"type": "category", "automargin": True, "showgrid": False, "zeroline": False}
+    x = {
+        **kept,
+        "categoryorder": "array",
+        "categoryarray": xs,
+        "title": {"text": html.escape(choice.x)},
+        "domain": [left, min(1.0, left + width)],
+    }
+    y = {**kept, "categoryorder": "array", "categoryarray": ys, "domain": [max(0.0, top - height), top], "anchor": f"x{suffix}"}
+    layout[f"xaxis{suffix}"] = {**x, "anchor": f"y{suffix}"}
+    layout[f"yaxis{suffix}"] = {**y, **({"title": {"text": html.escape(choice.y)}} if across == 0 else {})}
+    if by is not None:
+        words = f"{html.escape(choice.by)}={html.escape(by)}"
+        label = {"text": words, "x": left + width / 2, "y": top, "xref": "paper", "yref": "paper", "showarrow": False, "yanchor": "bottom"}
+        layout.setdefault("annotations", []).append(label)

@@ -1,0 +1,69 @@
+"""The list of sweeps: a row opens one."""
+
+import pandas as pd
+import streamlit as st
+
+from tileviz.formats import age, assignments, duration_us
+from tileviz.store.sweeps import NOT_RUN, SweepView
+from tileviz.ui.stores import store
+from tileviz.ui.sweeps import address
+from tileviz.ui.trouble import guarded
+
+MOST = 50
+
+
+def draw(shown: SweepView | None) -> None:
+    """Every stored sweep, newest first."""
+    views = store().sweeps(limit=MOST)
+    if not views:
+        return
+    running = sum(view.active for view in views)
+    title = f"All sweeps ({len(views):,}{'+' if len(views) == MOST else ''}{f', {running} at work' if running else ''})"
+    with st.expander(title, icon=":material/list:", expanded=shown is None):
+        st.session_state["_sweeps_listed"] = [view.id for view in views]
+        st.dataframe(
+            sweeps_frame(views, shown.id if shown else ""), hide_index=True, width="stretch", height=min(38 + 35 * len(views), 248),
+            key="sweep_list", on_select=_picked, selection_mode="single-row", alt="All sweeps", column_config=_RIGHT,
+        )  # fmt: skip
+
+
+def sweeps_frame(views: list[SweepView], shown: str = "", now: float | None = None) -> pd.DataFrame:
+    """A row for each sweep, as text."""
+    return pd.DataFrame([_row(view, shown, now) for view in views])
+
+
+def _row(view: SweepView, shown: str, now: float | None) -> dict[str, str]:
+    problems = view.request["problems"]
+    done = view.requested - view.counts.get(NOT_RUN, 0)
+    return {
+        "": "\u25cf" if view.id == shown else "",
+        "started": age(view.created, now),
+        "state": "imported" if view.request.get("imported") else view.state,
+        "kernel": view.kernel,
+        "on": view.device or view.target,
+        "problem": assignments(problems[0]) if len(problems) == 1 else f"{len(problems):,} problems",
+        "configs": f"{done:,} of {view.requested:,}",
+        "ok": f"{view.counts.get('ok', 0):,}",
+        "best": _best(view),
+        "by": view.request.get("strategy") or "-",
+        "sweep": view.id,
+    }
+
+
+def _best(view: SweepView) -> str:
+    if len(view.request["problems"]) > 1:
+        return f"{len(view.best)} bests"
+    found = store().sweep_pace(view.id).best_us if view.best or view.counts.get("ok") else {}
+    return duration_us(next(iter(found.values()))) if found else "-"
+
+
+@guarded
+def _picked() -> None:
+    rows = st.session_state["sweep_list"].selection.rows
+    listed = st.session_state.get("_sweeps_listed", [])
+    view = store().sweep(listed[rows[0]]) if rows and rows[0] < len(listed) else None
+    if view is not None:
+        address.open_sweep(view)
+
+
+_RIGHT = {name: st.column_config.TextColumn(name, alignment="right") for name in ("configs", "ok", "best")}

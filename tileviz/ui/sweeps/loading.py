@@ -1,0 +1,30 @@
+"""Reads a sweep's table once for every state of it, and not at every click."""
+
+import json
+from dataclasses import replace
+
+import streamlit as st
+
+from tileviz.store.sweeps import SweepView
+from tileviz.ui.stores import store
+from tileviz.ui.sweeps.table import SweepTable, table_of
+
+
+def table(view: SweepView) -> SweepTable:
+    """The sweep's table. While it runs, that of the last refresh: charts stand still under the hand until there is a new best."""
+    version = json.dumps([view.state, view.counts, view.ended, view.tied], sort_keys=True)
+    if view.active:
+        held, fresh = st.session_state.get("_sweep_held", ("", "")), st.session_state.pop("_sweep_fresh", False)
+        version = version if fresh or held[0] != view.id else held[1]
+        st.session_state["_sweep_held"] = (view.id, version)
+    return replace(_table(str(store().home), view.id, version), view=view)
+
+
+def refresh() -> None:
+    """The next run of the page reads the table anew."""
+    st.session_state["_sweep_fresh"] = True
+
+
+@st.cache_resource(max_entries=6, show_spinner=False)
+def _table(_home: str, sweep: str, version: str) -> SweepTable:
+    return table_of(store().sweep(sweep), store().sweep_frame(sweep))

@@ -1,0 +1,108 @@
+"""The Sweep page from top to bottom: what would be searched and Start, the sweep that is shown, and the list of all."""
+
+import streamlit as st
+
+from tileviz import kernels
+from tileviz.engine.sweeps import client
+from tileviz.formats import assignments
+from tileviz.store.sweeps import SweepView
+from tileviz.ui import explore, places, state
+from tileviz.ui.stores import store
+from tileviz.ui.sweeps import address, bringing, listing, loading, watch
+from tileviz.ui.sweeps.space_form import SetUp
+from tileviz.ui.sweeps.space_words import count_words, effort_words, rule_lines
+from tileviz.ui.trouble import plain
+
+WHAT_THIS_IS = (
+    "A sweep tries many configs of one kernel: each is compiled, checked against a float64 reference and timed, and every result is kept."
+    " The heatmap shows which knobs matter; a click on a cell opens that config, its resources and its code."
+)
+
+
+def header(chosen: SetUp) -> None:
+    """What Start would do, and the button."""
+    for note in (*state.notes(), *filter(None, [address.note()])):
+        st.warning(plain(note))
+    title, button = st.columns([4, 1], vertical_alignment="center")
+    with title, st.container(gap="xsmall"):
+        st.subheader(plain(f"Sweep of {chosen.kernel.title} on {chosen.place.word}"), anchor=False)
+        _count(chosen)
+        if not places.has_gpu():
+            st.caption(f":material/info: {explore.NO_GPU}")
+    nothing = chosen.request is None or not chosen.request.counted["unique"]
+    if button.button("Start", key="sweep_start", type="primary", width="stretch", disabled=nothing, icon=":material/play_arrow:"):
+        state.drop_notes()
+        address.show(client.submit(store(), chosen.request, chosen.space))
+        loading.refresh()
+        st.rerun()
+    if chosen.mistakes:
+        st.error(f"Start is off: {plain(chosen.mistakes[0])}.")
+    elif nothing:
+        st.error("Start is off: no config of this space can be run.")
+
+
+def _count(chosen: SetUp) -> None:
+    """How many configs, and what becomes of the others."""
+    request = chosen.request
+    if request is None:
+        return
+    counted = request.counted
+    problems = f" over {len(request.problems):,} problems" if len(request.problems) > 1 else ""
+    told = plain(count_words(counted) + problems)
+    st.markdown(f":small[**{told}**; {plain(effort_words(request.effort, vars(request.budget), counted['unique']))}, {request.strategy}]")
+    lines = rule_lines(counted)
+    if lines:
+        with st.expander(f"Which rules break {counted['pruned']:,} of them", icon=":material/rule:"):
+            for line in lines:
+                st.caption(plain(line))
+
+
+def remember(chosen: SetUp) -> None:
+    """The kernel and place for Explore and Code, with the first problem of this page."""
+    before = st.session_state.get("_form_words", {})
+    if chosen.request is None or (before.get("kernel"), before.get("target")) == (chosen.kernel.name, chosen.place.word):
+        return
+    problem = chosen.request.problems[0]
+    state.remember(chosen.kernel, chosen.place, {**problem, **state.defaults(chosen.kernel, chosen.place, problem).config})
+
+
+def body(chosen: SetUp) -> None:
+    """The shown sweep, or what a sweep is; then the list."""
+    view = address.shown(chosen.kernel.name)
+    if view is None:
+        _nothing_yet(chosen)
+        listing.draw(None)
+        bringing.in_expander()
+        return
+    listing.draw(view)
+    _which(view)
+    watch.panel(view)
+    from tileviz.ui.sweeps import results  # only now: plotly takes its time, and the form is on the screen
+
+    results.draw(loading.table(view))
+    bringing.in_expander()
+
+
+def _which(view: SweepView) -> None:
+    """What the shown sweep is of: never mistaken for what the sidebar says now."""
+    problems = view.request["problems"]
+    of = assignments(problems[0]) if len(problems) == 1 else f"{len(problems):,} problems"
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(f"**Sweep {plain(view.id)}**: {plain(view.kernel)} on {plain(view.device or view.target)}, {plain(of)}")
+        st.space("stretch")
+        if view.kernel in kernels.names():
+            watch.settings_button(view, kernels.kernel(view.kernel))
+
+
+def _nothing_yet(chosen: SetUp) -> None:
+    """The first screen of a newcomer."""
+    st.markdown(WHAT_THIS_IS)
+    if chosen.request is None:
+        return
+    budget, unique = chosen.request.budget, chosen.request.counted["unique"]
+    about = f"about {budget.seconds:g} s" if budget.seconds else "up to " + f"{min(unique, budget.trials or unique):,} configs"
+    st.info(
+        f"**Start** searches the space on the left, {about}, on {plain(chosen.place.word)}. Meanwhile the page can be used,"
+        " left or closed: the search goes on, and this page finds it again.",
+        icon=":material/play_arrow:",
+    )

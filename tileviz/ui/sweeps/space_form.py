@@ -1,0 +1,257 @@
+"""The set-up in the sidebar: kernel, place, problems, the values of every knob, and how much to try. Nothing typed is trusted."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+import streamlit as st
+
+from tileviz.engine.requests import L2_MODES
+from tileviz.engine.strategies import STRATEGIES
+from tileviz.engine.sweeps.budget import EFFORTS
+from tileviz.engine.sweeps.request import SweepRequest, resolve_sweep
+from tileviz.engine.sweeps.space import Space
+from tileviz.errors import TilevizError
+from tileviz.formats import word
+from tileviz.kernels.base import Choice, Flag, Kernel
+from tileviz.kernels.pass_configs import OFFERED, known_pass_configs, parse_pass_config
+from tileviz.ui import forms, places, state
+from tileviz.ui.places import Place
+from tileviz.ui.sweeps.space_words import EVERY, IN_STEP, parsed, problems_of, words_in
+from tileviz.ui.trouble import guarded, plain
+
+BY_EFFORT = "by effort"
+
+EFFORT_HELP = "quick: some 10 s, the model's favourites first. normal: up to 200 configs of a problem. full: all of them."
+
+KEEP = {"persist_state": "session"}
+"""A set-up survives a visit to another page."""
+
+
+@dataclass(frozen=True)
+class SetUp:
+    """What the sidebar says now."""
+
+    kernel: Kernel
+    place: Place
+    request: SweepRequest | None
+    """None when something cannot be meant."""
+    space: Space | None
+    mistakes: list[str] = field(default_factory=list)
+
+
+def draw() -> SetUp:
+    """The sidebar. The kernel and the place are those of the other pages; the rest is kept for each kernel."""
+    with st.sidebar, st.container(gap="xsmall", key="form"):
+        kernel, place = forms.kernel_and_place()
+        mistakes: list[str] = []
+        problems = _problems(kernel, place, mistakes)
+        values = _knobs(kernel, place, mistakes)
+        settings = _search(kernel, place)
+    return resolved(kernel, place, problems, values, settings, mistakes)
+
+
+def resolved(kernel: Kernel, place: Place, problems: list, values: dict, settings: dict, mistakes: list[str]) -> SetUp:
+    """The set-up with its request and space, or with what is wrong."""
+    if mistakes:
+        return SetUp(kernel, place, None, None, mistakes)
+    if not place.runs:
+        words = (
+            f"a sweep measures, and {place.word} is no device of this machine; choose one of {', '.join(d.id for d in places.devices())}"
+        )
+        return SetUp(kernel, place, None, None, [words])
+    asked = {"kernel": kernel.name, "problems": problems, "values": values, "device": place.device.id, **settings}
+    try:
+        request, space = _resolved(json.dumps(asked), place.device.id, places.devices())
+    except TilevizError as error:
+        return SetUp(kernel, place, None, None, [error.message])
+    return SetUp(kernel, place, request, space, [])
+
+
+@st.cache_resource(max_entries=16, show_spinner="counting configs")
+def _resolved(asked: str, _device: str, _devices) -> tuple[SweepRequest, Space]:
+    """Counting takes a third of a second for 10,000 configs, and a page runs again at every click."""
+    return resolve_sweep(**json.loads(asked), devices=_devices)
+
+
+def key(kernel: Kernel, name: str) -> str:
+    """The widget of a field or knob of a kernel's set-up."""
+    return f"sw:{kernel.name}:{name}"
+
+
+# the problem
+
+
+def _problems(kernel: Kernel, place: Place, mistakes: list[str]) -> list[dict[str, str]]:
+    own, values = state.defaults(kernel, place).words, {}
+    st.markdown("**Problem**", help="Several values, such as 512, 1024 or 512..4096 for doublings, make several problems.")
+    typed = [f for f in kernel.fields if not isinstance(f, (Choice, Flag))]
+    for start in range(0, len(typed), forms.SIZES_IN_A_ROW):
+        for column, item in zip(st.columns(forms.SIZES_IN_A_ROW, gap="small"), typed[start : start + forms.SIZES_IN_A_ROW], strict=False):
+            text = column.text_input(item.name, value=own[item.name], key=key(kernel, item.name), help=item.help or None, **KEEP)
+            good, wrong = parsed(item, words_in(text) or ([""] if item.default is None else []))
+            values[item.name] = good
+            _mistake(wrong or ("" if good else f"{item.name}: give at least one value"), mistakes)
+    for item in kernel.fields:
+        if isinstance(item, (Choice, Flag)):
+            options = ["true", "false"] if isinstance(item, Flag) else [word(c) for c in item.choices]
+            values[item.name] = _pick(kernel, item.name, options, [own[item.name]], item.help, forms.FIELD_WIDTH, mistakes)
+    several = [f.name for f in typed if len(values[f.name]) > 1]
+    how = EVERY
+    if len(several) > 1:
+        how = st.segmented_control(
+            f"{' and '.join(several)} together", [EVERY, IN_STEP], default=EVERY, required=True, key=key(kernel, "_how"), **KEEP
+        )
+    if mistakes:
+        return []
+    try:
+        return problems_of(values, how)
+    except TilevizError as error:
+        _mistake(error.message, mistakes)
+        return []
+
+
+# the knobs
+
+
+def _knobs(kernel: Kernel, place: Place, mistakes: list[str]) -> dict[str, list[str]]:
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        st.markdown("**Knobs**", help="Every combination of the chosen values is a config. One value fixes a knob.")
+        st.space("stretch")
+        for label, what in (("all values", "all"), ("defaults only", "own")):
+            st.button(label, key=f"_sw_{what}", type="tertiary", on_click=_set_all, args=(kernel, place, what))
+    own, values = state.defaults(kernel, place).config, {}
+    for knob in kernel.knobs:
+        declared = [word(c) for c in knob.choices]
+        options = list(dict.fromkeys([*declared, word(own[knob.name]), *_typed_before(kernel, knob.name)]))
+        if not (knob.is_flag or knob.is_word):
+            options = [*sorted(options, key=int), state.TYPE_YOUR_OWN]
+        values[knob.name] = _pick(kernel, knob.name, options, declared, knob.help, forms.KNOB_WIDTH, mistakes, knob)
+    values.update(_pass_configs(kernel, mistakes))
+    return values
+
+
+def _pick(
+    kernel: Kernel, name: str, options: list[str], default: list[str], help: str, width: int, mistakes: list[str], knob=None
+) -> list[str]:
+    """Name on the left, values to switch on and off on the right; the last one opens a field to type in."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        st.caption(plain(name), help=help or None, width=width)
+        chosen = st.pills(
+            name, options, selection_mode="multi", default=[d for d in default if d in options], key=key(kernel, name),
+            label_visibility="collapsed", **KEEP,
+        )  # fmt: skip
+    found = [value for value in options if value in chosen and value != state.TYPE_YOUR_OWN]
+    if knob is not None and state.TYPE_YOUR_OWN in chosen:
+        found += _type_values(kernel, knob, mistakes)
+    if not found:
+        _mistake(f"{name}: choose at least one value", mistakes)
+    return list(dict.fromkeys(found))
+
+
+def _type_values(kernel: Kernel, knob, mistakes: list[str]) -> list[str]:
+    text = st.text_input(
+        f"{knob.name}: more values", key=key(kernel, f"_typed:{knob.name}"), label_visibility="collapsed",
+        placeholder=f"{knob.name}: {knob.minimum:,} to {knob.maximum:,}, such as 96, 192", **KEEP,
+    )  # fmt: skip
+    good, wrong = parsed(knob, words_in(text))
+    _mistake(wrong, mistakes)
+    return good
+
+
+def _typed_before(kernel: Kernel, name: str) -> list[str]:
+    """Values that a loaded sweep brought along."""
+    return st.session_state.get(f"_sw_offered:{kernel.name}", {}).get(name, [])
+
+
+def _pass_configs(kernel: Kernel, mistakes: list[str]) -> dict[str, list[str]]:
+    values = {}
+    with st.expander("Pass configs", icon=":material/build:"):
+        known = list(dict.fromkeys([*OFFERED, *known_pass_configs()]))
+        names = st.multiselect(
+            "TileLang's own switches, as knobs", known, key=key(kernel, "_passes"), placeholder="none: TileLang's defaults", **KEEP
+        )
+        for name in names:
+            text = st.text_input(name, value="true, false", key=key(kernel, name), help=OFFERED.get(name), **KEEP)
+            found = words_in(text)
+            for each in found:
+                try:
+                    parse_pass_config(name, each)
+                except TilevizError as error:
+                    _mistake(error.message, mistakes)
+            _mistake("" if found else f"{name}: give at least one value", mistakes)
+            values[name] = found
+    return values
+
+
+@guarded
+def _set_all(kernel: Kernel, place: Place, what: str) -> None:
+    own = state.defaults(kernel, place).config
+    for knob in kernel.knobs:
+        words = [word(c) for c in knob.choices] if what == "all" else [word(own[knob.name])]
+        st.session_state[key(kernel, knob.name)] = words
+
+
+# how to search
+
+
+def _search(kernel: Kernel, place: Place) -> dict[str, Any]:
+    """Settings of `resolve_sweep` beside the space."""
+    st.markdown("**Search**")
+    effort = st.segmented_control("Effort", EFFORTS, default="quick", required=True, key="sw_effort", help=EFFORT_HELP, **KEEP)
+    settings: dict[str, Any] = {"effort": effort}
+    with st.expander("Strategy, budget, measuring", icon=":material/tune:"):
+        titles = {BY_EFFORT: "by effort: a grid, or the model where only a part is tried"} | {
+            n: c.title or n for n, c in STRATEGIES.items()
+        }
+        chosen = st.selectbox("Strategy", list(titles), format_func=titles.get, key="sw_strategy", **KEEP)
+        settings["strategy"] = None if chosen == BY_EFFORT else chosen
+        columns = st.columns(3, gap="small")
+        for column, (name, label, most) in zip(columns, _BUDGETS, strict=True):
+            found = column.number_input(
+                label, min_value=1, max_value=most, value=None, step=1, key=f"sw_{name}", placeholder="effort's", **KEEP
+            )
+            settings[name] = found
+        settings["baselines"] = st.checkbox("Baselines at the end", value=True, key="sw_baselines", **KEEP)
+        if place.target.is_cuda:
+            settings["l2"] = st.segmented_control("L2 before each sample", L2_MODES, default="cold", required=True, key="sw_l2", **KEEP)
+        settings["seed"] = int(st.number_input("Seed", min_value=0, max_value=2**31 - 1, value=0, step=1, key="sw_seed", **KEEP))
+    return settings
+
+
+_BUDGETS = (("trials", "Most configs", 10**6), ("seconds", "Most seconds", 10**6), ("patience", "Patience", 10**6))
+
+
+# another sweep's settings
+
+
+@guarded
+def load(kernel: Kernel, request: dict[str, Any]) -> None:
+    """The set-up as a stored sweep had it. In a callback."""
+    problems = request["problems"]
+    for item in kernel.fields:
+        found = list(dict.fromkeys(word(p[item.name]) for p in problems if item.name in p))
+        if found:
+            st.session_state[key(kernel, item.name)] = found if isinstance(item, (Choice, Flag)) else ", ".join(found)
+    several = sum(len({word(p.get(f.name)) for p in problems}) > 1 for f in kernel.fields)
+    if several > 1 and len(problems) == max(len({word(p.get(f.name)) for p in problems}) for f in kernel.fields):
+        st.session_state[key(kernel, "_how")] = IN_STEP
+    values = request.get("values") or {}
+    offered = st.session_state.setdefault(f"_sw_offered:{kernel.name}", {})
+    for knob in kernel.knobs:
+        words = [word(value) for value in values.get(knob.name, ())]
+        if words:
+            offered[knob.name] = list(dict.fromkeys([*offered.get(knob.name, []), *words]))
+            st.session_state[key(kernel, knob.name)] = words
+    passes = [name for name in values if "." in name]
+    st.session_state[key(kernel, "_passes")] = passes
+    for name in passes:
+        st.session_state[key(kernel, name)] = ", ".join(word(value) for value in values[name])
+    if request.get("effort") in EFFORTS:
+        st.session_state["sw_effort"] = request["effort"]
+
+
+def _mistake(sentence: str, mistakes: list[str]) -> None:
+    if sentence:
+        st.markdown(f":red[:small[{plain(sentence)}]]")
+        mistakes.append(sentence)

@@ -1,0 +1,124 @@
+"""A sweep as the page's charts read it: one row a requested config, with its knobs beside it. pandas only: no widgets, no figures."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from tileviz.formats import word
+from tileviz.store.sweeps import SweepView
+
+MEASURED, FAILED, PRUNED, NOT_RUN = "measured", "failed", "pruned", "not run"
+
+KIND_OF = {"ok": MEASURED, "pruned": PRUNED, "unsupported": PRUNED, "not_run": NOT_RUN, "cancelled": NOT_RUN}
+"""What a status is drawn as; every other status has failed."""
+
+SHORT = {
+    "pruned": "pruned", "unsupported": "unsupported", "compile_failed": "compile", "launch_failed": "launch", "runtime_failed": "runtime",
+    "wrong_result": "wrong", "timeout": "timeout", "crashed": "crashed", "cancelled": "cancelled", "not_run": "not run",
+    "implausible": "implausible",
+}  # fmt: skip
+"""A status in a cell of the heatmap."""
+
+RATES = {"latency": "median_us", "TFLOPS": "tflops", "GB/s": "gbps"}
+"""What a chart may show of a timed config: the column of each."""
+
+
+@dataclass(frozen=True)
+class SweepTable:
+    """`rows` and `knobs` have the same index, 0 to n - 1 in the order of the requested configs."""
+
+    view: SweepView
+    rows: pd.DataFrame
+    """The columns of the store's sweep_frame but config, problem and instructions; and `kind`, `timed` (right, plausible, has a time),
+    `leader` (not the same code as an earlier one), `shared_bytes`."""
+    knobs: pd.DataFrame
+    """A column a knob or pass config, values as words."""
+    configs: list[dict[str, Any]]
+    counted: list[dict[str, dict[str, int]] | None] = field(default_factory=list)
+    """Instruction counts of each row: {"sass": {class: n}}."""
+
+    @property
+    def problems(self) -> list[dict[str, Any]]:
+        return self.view.request["problems"]
+
+    @cached_property
+    def values(self) -> dict[str, list[str]]:
+        """Every knob's values as words: numbers ascending, the rest in the order of the configs."""
+        return {name: ordered(self.knobs[name].unique()) for name in self.knobs}
+
+    @property
+    def varying(self) -> list[str]:
+        """Knobs with more than one value."""
+        return [name for name, values in self.values.items() if len(values) > 1]
+
+    def of_problem(self, problem: int) -> pd.DataFrame:
+        return self.rows[self.rows["problem_index"] == problem]
+
+    def timed(self, problem: int, leaders: bool = True) -> pd.DataFrame:
+        """The timed rows of a problem, fastest first; by default those with code of their own."""
+        own = self.of_problem(problem)
+        own = own[own["timed"] & (own["leader"] | (not leaders))]
+        return own.sort_values("median_us", kind="stable")
+
+    def best(self, problem: int) -> int | None:
+        """Index of the row that is the best of a problem: as measured in turn at the end, where that was done."""
+        own = self.timed(problem)
+        if own.empty:
+            return None
+        named = own.index[own["trial"] == self.view.best.get(problem)]
+        return int(named[0]) if len(named) else int(own.index[0])
+
+    def tied(self, problem: int) -> set[str]:
+        """Trials that the best one does not clearly beat, the best among them; empty when it is alone."""
+        found = self.view.tied.get(problem, [])
+        return set(found) if len(found) > 1 else set()
+
+    def index_of(self, ordinal: int) -> int | None:
+        found = self.rows.index[self.rows["ordinal"] == ordinal]
+        return int(found[0]) if len(found) else None
+
+
+def table_of(view: SweepView, frame: Sequence[dict[str, Any]]) -> SweepTable:
+    """The table of what `Store.sweep_frame` gave."""
+    left_out = ("config", "problem", "instructions")
+    rows = pd.DataFrame([{name: value for name, value in row.items() if name not in left_out} for row in frame])
+    if rows.empty:
+        rows = pd.DataFrame(columns=["ordinal", "problem_index", "status", "reason", "trial", "same_as", "median_us", "ended"])
+    for name in ("implausible", "launch_bound", "short", "finalist"):
+        rows[name] = rows[name].astype(bool) if name in rows else False
+    status = rows["status"].where(~rows["implausible"], "implausible")
+    rows["status"] = status
+    rows["kind"] = status.map(KIND_OF).fillna(FAILED)
+    rows["timed"] = (rows["kind"] == MEASURED) & rows["median_us"].notna()
+    rows["leader"] = rows["same_as"].isna()
+    for name in ("shared_static_bytes", "shared_dynamic_bytes"):
+        rows[name] = pd.to_numeric(rows[name], errors="coerce") if name in rows else None
+    rows["shared_bytes"] = rows["shared_static_bytes"].fillna(0) + rows["shared_dynamic_bytes"].fillna(0)
+    configs = [row["config"] for row in frame]
+    names = list(dict.fromkeys(name for config in configs for name in config))
+    knobs = pd.DataFrame({name: [word(config.get(name)) or "default" for config in configs] for name in names}, index=rows.index)
+    return SweepTable(view, rows, knobs, configs, [row["instructions"] for row in frame])
+
+
+def ordered(words: Sequence[str]) -> list[str]:
+    """Numbers ascending, then words in their own order."""
+    numbers = [w for w in words if _is_number(w)]
+    return sorted(numbers, key=float) + [w for w in words if not _is_number(w)]
+
+
+def differing(ours: dict[str, Any], theirs: dict[str, Any]) -> dict[str, tuple[str, str]]:
+    """{knob: (ours, theirs)} where two configs differ."""
+    names = dict.fromkeys((*ours, *theirs))
+    pairs = {name: (word(ours.get(name)) or "default", word(theirs.get(name)) or "default") for name in names}
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,73 @@
+"""What to take along: the best config as Python, the best ones as a list for TileLang's autotune, and the sweep as a file."""
+
+import streamlit as st
+
+from tileviz import kernels
+from tileviz.compiler import targets
+from tileviz.engine.sweeps import results
+from tileviz.errors import TilevizError
+from tileviz.store import exchange
+from tileviz.ui import script
+from tileviz.ui.stores import store
+from tileviz.ui.sweeps import top
+from tileviz.ui.sweeps.table import SweepTable
+
+FORMATS = {"csv": ("CSV", "csv"), "json": ("JSON", "json"), "t4": ("Kernel Tuner T4", "t4.json")}
+"""A format of `exchange.FORMATS`, its title, and how its file ends."""
+
+LISTED = (1, 5, 10, 25)
+
+
+def draw(table: SweepTable, problem: int) -> None:
+    _downloads(table)
+    best = table.best(problem)
+    if best is None:
+        st.info("No config of this problem has a time yet; the files above hold what there is.")
+        return
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.markdown("**The best config, as Python**")
+        st.caption("A script that needs TileLang and PyTorch and nothing of tileviz.")
+        st.code(best_script(table, problem, best), language="python", height=340)
+    with right:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown("**For TileLang's autotune**")
+            most = st.segmented_control("Configs", LISTED, default=LISTED[1], required=True, key="take_most", label_visibility="collapsed")
+        st.caption("The best configs: `@autotune(configs=configs)`.")
+        st.code(autotune_text(table, problem, most), language="python", height=200)
+        st.markdown("**Again from a shell**")
+        st.code(f"python -m tileviz show {table.view.id}\npython -m tileviz sweep --resume {table.view.id}", language=None)
+
+
+def best_script(table: SweepTable, problem: int, best: int) -> str:
+    """The whole script; the config alone where the kernel is not here."""
+    view, config = table.view, table.configs[best]
+    alone = f"config = {config!r}"
+    if view.kernel not in kernels.names():
+        return alone
+    try:
+        kernel, target = kernels.kernel(view.kernel), targets.target(view.target)
+        return script.script(kernel, kernel.problem(table.problems[problem], target.kind), config, target, view.device)
+    except (TilevizError, KeyError):
+        return alone
+
+
+def autotune_text(table: SweepTable, problem: int, most: int) -> str:
+    frame = top.top_frame(table, problem, most)
+    return results.autotune_list([table.configs[index] for index in frame["index"]])
+
+
+def _downloads(table: SweepTable) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption("The whole sweep as a file, failures included:")
+        for form, (title, ending) in FORMATS.items():
+            st.download_button(
+                title, data=_maker(table.view.id, form), file_name=f"{table.view.kernel}_{table.view.id}.{ending}", on_click="ignore",
+                key=f"take_{form}", icon=":material/download:",
+                mime="text/csv" if form == "csv" else "application/json",
+            )  # fmt: skip
+
+
+def _maker(sweep: str, form: str):
+    """Writes the file when it is asked for, of what is stored then."""
+    return lambda: exchange.written(store().sweep(sweep), store().sweep_frame(sweep), form)

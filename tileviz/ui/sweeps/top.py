@@ -1,0 +1,102 @@
+"""The best configs in order: bars with error bars, and a table that says how each differs from the best."""
+
+import html
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from tileviz.formats import duration_us, percent, scale_us, significant
+from tileviz.records import BaselineResult
+from tileviz.ui.charts import style
+from tileviz.ui.sweeps.table import SweepTable, differing
+
+BARS = 15
+
+
+def top_frame(table: SweepTable, problem: int, most: int) -> pd.DataFrame:
+    """The fastest timed configs with code of their own, the best first, those tied with it next; numbers in microseconds."""
+    rows, best, tied = table.timed(problem), table.best(problem), table.tied(problem)
+    if best is None:
+        return pd.DataFrame(columns=["ordinal", "us", "p10_us", "p90_us", "ratio", "tied", "differs", "index"])
+    order = pd.DataFrame({"tied": rows["trial"].isin(tied), "first": rows.index == best, "us": rows["median_us"]}, index=rows.index)
+    chosen = order.sort_values(["first", "tied", "us"], ascending=[False, False, True], kind="stable").index[:most]
+    base, own = table.configs[best], rows.loc[chosen]
+    return pd.DataFrame(
+        {
+            "ordinal": own["ordinal"].to_numpy(), "us": own["median_us"].to_numpy(), "p10_us": own["p10_us"].to_numpy(),
+            "p90_us": own["p90_us"].to_numpy(), "ratio": own["median_us"].to_numpy() / rows.at[best, "median_us"],
+            "tied": own["trial"].isin(tied).to_numpy(), "differs": [difference(table.configs[i], base) for i in chosen], "index": list(chosen),
+        }
+    )  # fmt: skip
+
+
+def top_table(frame: pd.DataFrame, table: SweepTable) -> pd.DataFrame:
+    """The same as text cells."""
+    rows = []
+    for place, row in enumerate(frame.itertuples(), start=1):
+        known = table.rows.loc[row.index]
+        rows.append(
+            {
+                "#": f"{place}{' =' if row.tied else ''}",
+                "latency": duration_us(row.us),
+                "p10 to p90": f"{duration_us(row.p10_us)} to {duration_us(row.p90_us)}",
+                "of best": f"{significant(row.ratio)}\u00d7",
+                "TFLOPS": significant(known.get("tflops")),
+                "ceiling": percent(known.get("roofline"), 0),
+                "registers": significant(known.get("registers")),
+                "shared, B": f"{known['shared_bytes']:,.0f}",
+                "differs from the best in": row.differs,
+                "config": f"{row.ordinal}",
+            }
+        )
+    shown = pd.DataFrame(rows)
+    empty = [name for name in ("TFLOPS", "ceiling", "registers") if len(shown) and (shown[name] == "-").all()]
+    nothing_shared = ["shared, B"] if len(shown) and (shown["shared, B"] == "0").all() else []
+    return shown.drop(columns=[*empty, *nothing_shared])
+
+
+def top_figure(frame: pd.DataFrame, baselines: list[BaselineResult]) -> go.Figure:
+    """Bars of the median with whiskers from p10 to p90; a line for each baseline that has a time."""
+    rows = frame.head(BARS)
+    timed = [b for b in baselines if b.status == "ok" and b.timing is not None and b.timing.n]
+    divisor, unit = scale_us(float(rows["p90_us"].max()) if len(rows) else 0.0)
+    names = [f"config {row.ordinal}" for row in rows.itertuples()]
+    bars = {
+        "type": "bar", "orientation": "h", "x": (rows["us"] / divisor).tolist(), "y": names, "customdata": rows["ordinal"].tolist(),
+        "text": [html.escape(d) for d in rows["differs"]], "textposition": "none",
+        "marker": {"color": [style.OURS if i == 0 or tied else style.OTHER_BASELINE for i, tied in enumerate(rows["tied"])]},
+        "error_x": {
+            "type": "data", "symmetric": False, "array": ((rows["p90_us"] - rows["us"]) / divisor).tolist(), "thickness": 1.5, "width": 4,
+            "arrayminus": ((rows["us"] - rows["p10_us"]) / divisor).tolist(), "color": style.ERROR_BAR,
+        },
+        "hovertemplate": f"%{{y}}: %{{x:.4g}} {unit}<br>%{{text}}<extra></extra>",
+    }  # fmt: skip
+    fastest = min((b.timing.median_us for b in timed), default=None)
+    shapes, notes = [], []
+    for place, baseline in enumerate(sorted(timed, key=lambda b: b.timing.median_us)):
+        x = baseline.timing.median_us / divisor
+        colour = style.BEST_BASELINE if baseline.timing.median_us == fastest else style.OTHER_BASELINE
+        shapes.append(
+            {"type": "line", "x0": x, "x1": x, "yref": "paper", "y0": 0, "y1": 1, "line": {"color": colour, "width": 2, "dash": "dash"}}
+        )
+        label = f"{html.escape(baseline.title)} {duration_us(baseline.timing.median_us)}"
+        notes.append(
+            {
+                "x": x,
+                "y": 1 + 0.05 * place,
+                "yref": "paper",
+                "yanchor": "bottom",
+                "showarrow": False,
+                "text": label,
+                "font": {"color": colour},
+            }
+        )
+    y = {"type": "category", "autorange": "reversed"}
+    margin = {"l": 8, "r": 16, "t": 24 + 18 * max(0, len(timed) - 1), "b": 8}
+    x = {"title": {"text": f"latency, {unit} (median; whiskers p10 to p90)"}, "rangemode": "tozero"}
+    return go.Figure({"data": [bars], "layout": style.layout(90 + 26 * len(rows), x, y, shapes=shapes, annotations=notes, margin=margin)})
+
+
+def difference(config: dict, best: dict) -> str:
+    """`block_M 64 for 128, threads 128 for 256`; `the best itself`."""
+    return ", ".join(f"{name} {ours} for {theirs}" for name, (ours, theirs) in differing(config, best).items()) or "the best itself"
