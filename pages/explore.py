@@ -16,3 +16,4 @@ with nav.guard():
 
         result.draw(chosen, request, job)
         repeat.draw(chosen, request)
+    explore.warm_up()

@@ -1,5 +1,6 @@
 """What all tests share: a store of their own, an engine that is gone afterwards, and reasons for what cannot run here."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -170,9 +171,10 @@ def none_left(home: Path, seconds: float = 5.0) -> list[psutil.Process]:
 
 def stop_engine(home: Path) -> list[psutil.Process]:
     """Ends the engine of a home as its owner would; gives what was left 5 s later, after killing that, too."""
-    pid = engine_pid(home)
-    if pid is not None:
-        psutil.Process(pid).terminate()
+    for process in processes_of(home):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if process.cmdline()[1:] == ["-m", "tileviz.engine"]:  # one that is only starting has no lock yet
+                process.terminate()
     left = none_left(home)
     for process in left:
         process.kill()

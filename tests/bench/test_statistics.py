@@ -76,3 +76,12 @@ def test_ties_are_a_set_and_not_a_crown():
     timings = {"a": timing(100, seed=1), "b": timing(100.2, seed=2), "c": timing(110), "tiny": timing(1, launch_bound=True)}
     assert sorted(tied_best(timings)) == ["a", "b"]
     assert tied_best({}) == []
+
+
+def test_by_the_wall_clock_ranges_that_meet_are_no_verdict():
+    ours = Timing(tuple(5.0 + 0.1 * (i % 20) for i in range(200)), "perf_counter", "n/a")
+    near = Timing(tuple(s * 1.15 for s in ours.samples_us), "perf_counter", "n/a")
+    far = Timing(tuple(s * 2 for s in ours.samples_us), "perf_counter", "n/a")
+    assert compare(ours, near).verdict == "unclear"
+    assert compare(ours, far).verdict == "faster"
+    assert compare(dataclasses.replace(ours, timer="cupti"), dataclasses.replace(near, timer="cupti")).verdict == "faster"

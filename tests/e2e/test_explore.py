@@ -51,6 +51,13 @@ def test_the_address_holds_the_view(server, page: Page):
     expect(page.get_by_role("radiogroup", name="block_K").get_by_role("radio", name="64", exact=True)).to_be_checked()
 
 
+def test_a_typed_address_with_the_pages_own_name_opens_it_with_all_it_says(server, page: Page):
+    visit(page, f"{server.url}/explore?{SMALL}&block_M=128")
+    expect(page.get_by_label("M", exact=True)).to_have_value("128")
+    expect(page.get_by_role("radiogroup", name="block_M").get_by_role("radio", name="128", exact=True)).to_be_checked()
+    see_no_trouble(page)
+
+
 def test_cancel_stops_the_run(server, page: Page):
     visit(page, f"{server.url}/?kernel=gemm&target=cpu&M=1536&N=1536&K=1536")
     press_run(page)

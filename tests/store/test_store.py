@@ -60,6 +60,12 @@ def test_latest_is_the_newest_of_a_key_on_a_device(store):
     assert store.latest("nothing") is None
 
 
+def test_a_cancelled_run_does_not_hide_the_result_before_it(store):
+    store.save_trial(a_trial(trial="good", created=1.0))
+    store.save_trial(a_trial(trial="stopped", created=2.0, status="cancelled", timing=None))
+    assert store.latest("k1", "cpu").trial == "good"
+
+
 def test_an_artifact_comes_back_with_its_texts_and_binary(store):
     artifact = Artifact("abcd", "sm_90a", "__global__", "cuda", ptx="ptx", sass="sass", cubin=b"\x7fELF", resources=Resources(registers=40))
     store.save_artifact(artifact)

@@ -11,6 +11,7 @@ from tileviz.records import Comparison, Timing, quantile
 SAME = 0.01
 """Two timings are the same when the whole interval of their ratio lies within 1 % of 1."""
 
+WALL_CLOCK = "perf_counter"
 RESAMPLES = 2000
 CONFIDENCE_Z = 1.959964
 
@@ -52,6 +53,8 @@ def compare(ours: Timing, theirs: Timing) -> Comparison:
     """Their median over ours, with a 95 % interval by bootstrap (2,000 resamples of each side, seeded by the samples themselves).
 
     `same`: the whole interval lies within 1 % of 1. `faster` (ours) or `slower`: it lies on one side of 1. Else `unclear`.
+    By the wall clock, `faster` and `slower` also need ranges from p10 to p90 that do not meet: other work on the machine comes in bursts,
+    which a bootstrap of single samples does not know of.
     Raises NotComparable for unlike timers or L2 modes, and for a timing that is missing or implausible.
     """
     reason = why_not_comparable(ours, theirs)
@@ -59,7 +62,10 @@ def compare(ours: Timing, theirs: Timing) -> Comparison:
         raise NotComparable(reason)
     ratio = theirs.median_us / ours.median_us
     low, high = _interval(ours.samples_us, theirs.samples_us)
-    return Comparison(_verdict(low, high), ratio, low, high)
+    verdict = _verdict(low, high)
+    if verdict != "same" and ours.timer == WALL_CLOCK and _ranges_meet(ours, theirs):
+        verdict = "unclear"
+    return Comparison(verdict, ratio, low, high)
 
 
 def tied_best(timings: dict[str, Timing]) -> list[str]:
@@ -77,6 +83,10 @@ def _verdict(low: float, high: float) -> str:
     if high < 1:
         return "slower"
     return "unclear"
+
+
+def _ranges_meet(ours: Timing, theirs: Timing) -> bool:
+    return ours.p10_us <= theirs.p90_us and theirs.p10_us <= ours.p90_us
 
 
 def _interval(ours, theirs) -> tuple[float, float]:

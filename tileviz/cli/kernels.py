@@ -3,22 +3,33 @@
 import json
 
 from tileviz import kernels as registry
+from tileviz.compiler import targets
+from tileviz.engine import requests
 from tileviz.kernels.base import Choice, Flag, Kernel, Real, Size
+from tileviz.records import Target
 
 
 def kernels(asked) -> int:
     """Lists the kernels, or describes one. Raises UnknownName."""
     chosen = [registry.kernel(name) for name in ([asked.kernel] if asked.kernel else registry.names())]
+    target = targets.target(requests.default_device(requests.local_devices()).target)
     if asked.json:
-        print(json.dumps({"kernels": [kernel_document(kernel) for kernel in chosen]}, indent=2))
+        print(json.dumps({"kernels": [kernel_document(kernel, target) for kernel in chosen]}, indent=2))
     else:
-        print("\n\n".join(kernel_text(kernel) for kernel in chosen))
+        print("\n\n".join(kernel_text(kernel, target) for kernel in chosen) + f"\n\nThe defaults are those of {target.name}, the device of this machine.")
     return 0
 
 
-def kernel_document(kernel: Kernel) -> dict:
+def defaults_of(kernel: Kernel, target: Target) -> dict:
+    """What a run takes where nothing is given: it depends on the target."""
+    problem = kernel.problem({}, target.kind)
+    return {"target": target.name, "problem": problem, "config": kernel.config({}, target, problem)}
+
+
+def kernel_document(kernel: Kernel, target: Target) -> dict:
     """Everything a form needs, as JSON values."""
     return {
+        "defaults": defaults_of(kernel, target),
         "name": kernel.name,
         "title": kernel.title,
         "summary": kernel.summary,
@@ -46,11 +57,13 @@ def knob_document(knob) -> dict:
     return described
 
 
-def kernel_text(kernel: Kernel) -> str:
+def kernel_text(kernel: Kernel, target: Target) -> str:
+    defaults = defaults_of(kernel, target)
+    problem, config = defaults["problem"], defaults["config"]
     lines = [f"{kernel.name}: {kernel.summary}", "  problem (-p NAME=VALUE)"]
-    lines += [_line(f.name, _takes(f), f.default, f.help) for f in kernel.fields]
+    lines += [_line(f.name, _takes(f), problem[f.name], f.help) for f in kernel.fields]
     lines += ["  knobs (-k NAME=VALUE)"]
-    lines += [_line(k.name, " | ".join(map(_word, k.choices)), k.default, k.help) for k in kernel.knobs]
+    lines += [_line(k.name, " | ".join(map(_word, k.choices)), config[k.name], k.help) for k in kernel.knobs]
     return "\n".join(lines)
 
 

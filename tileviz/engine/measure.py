@@ -1,5 +1,6 @@
 """Measuring one trial in the lane's child: inputs, reference, check, time, check again, then the baselines one by one, then all in turn."""
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -92,7 +93,7 @@ class Measurement:
         """The trial with this timing and what follows from it."""
         tflops, gbps = (None, None) if timing.implausible else roofline.rates(self.cost, timing)
         point = roofline.roofline(self.cost, timing, self.peaks, self.math_mode, self.ceilings)
-        self.trial = replace(self.trial, timing=timing, tflops=tflops, gbps=gbps, roofline=point)
+        self.trial = replace(self.trial, timing=timing, tflops=tflops, gbps=gbps, roofline=point, created=time.time())
 
     def _check(self, call: Callable) -> Verdict:
         """Runs once into a fresh NaN-filled output and compares."""

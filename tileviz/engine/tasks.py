@@ -56,7 +56,7 @@ class Task:
         )
         stored = self.store.artifact(key, complete=True)
         if stored is not None:
-            self._compiled(stored)
+            self._go_on_with(stored)
             return
         self.stage = "compile"
         self._set_deadline()
@@ -156,12 +156,16 @@ class Task:
 
     def _compiled(self, artifact: Artifact) -> None:
         self.store.save_artifact(artifact, complete=self.request.until == "all")
-        self.store.job_has(self.job, artifact=artifact.key)
-        self.trial = replace(
-            self.trial, artifact=artifact.key, resources=artifact.resources, instructions=artifact.instructions, seconds={**artifact.seconds, **self.seconds}
-        )
         if self.request.until == "all":
             self.engine.prepare(self.request.target)
+        self._go_on_with(artifact)
+
+    def _go_on_with(self, artifact: Artifact) -> None:
+        """The artifact is there, made now or stored before: measure it, or be done. The trial's seconds are those of this job alone."""
+        self.store.job_has(self.job, artifact=artifact.key)
+        self.trial = replace(
+            self.trial, artifact=artifact.key, resources=artifact.resources, instructions=artifact.instructions, seconds=dict(self.seconds)
+        )
         if self.request.kind == "compile":
             self._save(self.trial)
             self._end("done")

@@ -134,11 +134,10 @@ class Store(SweepStore):
         return [trial_from_json(json.loads(row["doc"])) for row in rows]
 
     def latest(self, key: str, device: str | None = None) -> Trial | None:
-        """The newest trial of this key on this device; with no device, the newest one that has a device or, failing that, any."""
+        """The newest trial of this key, on this device where one is named. A cancelled one hides none that was finished before."""
+        newest = "SELECT doc FROM trial WHERE key=? AND (? IS NULL OR device IS ?) ORDER BY status='cancelled', created DESC, rowid DESC LIMIT 1"
         with self.database.connect() as connection:
-            row = connection.execute(
-                "SELECT doc FROM trial WHERE key=? AND (? IS NULL OR device IS ?) ORDER BY created DESC, rowid DESC LIMIT 1", (key, device, device)
-            ).fetchone()
+            row = connection.execute(newest, (key, device, device)).fetchone()
         return trial_from_json(json.loads(row["doc"])) if row else None
 
     # artifacts

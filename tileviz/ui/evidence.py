@@ -124,11 +124,11 @@ def baseline_line(baseline: BaselineResult, ours: Timing | None, with_mode: bool
     launched, picked = kernel_names.split_picked(baseline.kernel_name)
     short = kernel_names.readable(launched)
     parts = [duration_us(baseline.timing.median_us)]
-    parts += [short] if launched else []
-    parts += [picked] if picked else []
     parts += [baseline.math_mode] if baseline.math_mode and with_mode else []
     parts += [f"relative error {significant(baseline.verdict.rel_error, 2)}"] if baseline.verdict else []
     parts += [f"{'tuned' if picked else 'compiled'} in {seconds(baseline.compile_s)}"] if baseline.compile_s else []
+    parts += [picked] if picked else []
+    parts += [f"kernel {short}"] if launched else []
     if ours is not None and (ours.timer, ours.l2) != (baseline.timing.timer, baseline.timing.l2):
         parts.append(f"timer {baseline.timing.timer}, L2 {baseline.timing.l2}: not on the chart, which never mixes timers")
     if baseline.verdict is not None and not baseline.verdict.ok:

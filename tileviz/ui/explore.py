@@ -1,19 +1,28 @@
 """The top of Explore: the form in the sidebar, what the page is about, and the one button."""
 
+import logging
+import threading
 from collections.abc import Callable
+from pathlib import Path
 
 import streamlit as st
 
 from tileviz import kernels
-from tileviz.engine import requests
+from tileviz.engine import client, requests
 from tileviz.engine.requests import Request
-from tileviz.errors import BadRequest
+from tileviz.errors import BadRequest, TilevizError
 from tileviz.records import Estimate, JobView
 from tileviz.ui import forms, measuring, meters, places, runs, shown, state
 from tileviz.ui.forms import Chosen
+from tileviz.ui.stores import store
 from tileviz.ui.trouble import plain
 
+LOG = logging.getLogger("tileviz.ui")
+
 BUTTON = "run"
+
+WARM_UP_AFTER_S = 1.5
+"""Importing TileLang keeps two cores busy for some seconds; the browser draws first."""
 
 NO_GPU = "No GPU here: kernels run on the CPU target; CUDA code can be read, not run."
 
@@ -94,3 +103,20 @@ def header(chosen: Chosen, why_not: str, job: JobView | None) -> None:
     button.button("Running" if running else words, key=BUTTON, type="primary", width="stretch", disabled=off, help=plain(why_not) or None)
     if why_not:
         st.error(f"{words} is off: {plain(why_not)}.")
+
+
+def warm_up() -> None:
+    """Last on the page, once a session: starts the engine when the browser has drawn the page, so that the first run finds it ready."""
+    if st.session_state.get("_warmed"):
+        return
+    st.session_state["_warmed"] = True
+    starter = threading.Timer(WARM_UP_AFTER_S, _start_engine, (client.ensure_engine, store().home))
+    starter.daemon = True
+    starter.start()
+
+
+def _start_engine(ensure: Callable, home: Path) -> None:
+    try:
+        ensure(home)
+    except TilevizError as error:
+        LOG.warning("the engine was not started ahead: %s", error)  # the first run says so on the page

@@ -27,7 +27,13 @@ def pages() -> list:
         st.Page("pages/sweep.py", title="Sweep", icon=":material/grid_on:"),
         st.Page("pages/codeview.py", title="Code", icon=":material/code:"),
         st.Page("pages/system.py", title="System", icon=":material/memory:"),
+        st.Page(_to_explore, title="Explore", url_path="explore", visibility="hidden"),
     ]
+
+
+def _to_explore() -> None:
+    """The landing page has the bare address; who types /explore means it, with all that the address says."""
+    st.switch_page("pages/explore.py", query_params=st.query_params.to_dict())
 
 
 def run() -> None:

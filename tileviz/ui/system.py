@@ -35,6 +35,9 @@ CEILINGS_HELP = (
 )
 
 
+RIGHT = {name: st.column_config.TextColumn(name, alignment="right") for name in ("value", "size", "measured", "datasheet", "share")}
+
+
 def notices() -> None:
     """A damaged store that was set aside; a home on a network file system."""
     for text in store().notices():
@@ -49,7 +52,10 @@ def devices() -> None:
     for column, device in zip(st.columns(max(2, len(known_devices()))), known_devices(), strict=False):
         with column:
             st.markdown(f"**{plain(device.id)}**: {plain(device.name)}, target {plain(device.target)}")
-            st.dataframe(facts_frame(device), hide_index=True, width="stretch", key=f"facts_{device.id}", alt=f"Facts of {device.id}")
+            st.dataframe(
+                facts_frame(device), hide_index=True, width="stretch", key=f"facts_{device.id}", alt=f"Facts of {device.id}",
+                column_config=RIGHT,
+            )  # fmt: skip
             _ceilings(device)
 
 
@@ -59,7 +65,9 @@ def _ceilings(device: Device) -> None:
     found = ceilings_from_json(device.facts.get(CEILINGS))
     st.markdown("**Ceilings**", help=CEILINGS_HELP)
     if not frame.empty:
-        st.dataframe(frame, hide_index=True, width="stretch", key=f"ceilings_{device.id}", alt=f"Ceilings of {device.id}")
+        st.dataframe(
+            frame, hide_index=True, width="stretch", key=f"ceilings_{device.id}", alt=f"Ceilings of {device.id}", column_config=RIGHT
+        )
     peaks = peaks_of(device.name)
     said = [f"Datasheet: {peaks.source}."] if peaks else [] if device.id == "cpu" else ["This device is not in the datasheet table."]
     said.append(f"Measured on {found.day}, timer {found.timer}." if found else "Not measured yet.")
@@ -197,9 +205,12 @@ def storage() -> None:
         ("caches of torch.compile and Triton under this folder", sizes["inductor"]),
     ]  # fmt: skip
     frame = pd.DataFrame([(name, size_bytes(value)) for name, value in rows], columns=["what", "size"])
-    st.dataframe(frame, hide_index=True, width=560, key="sizes", alt="Sizes on disk")
+    st.dataframe(frame, hide_index=True, width=560, key="sizes", alt="Sizes on disk", column_config=RIGHT)
     with st.popover("Clear the compiled code", icon=":material/delete:"):
-        st.markdown("Deletes compiled code and the caches of TileLang, torch.compile and Triton under this folder. Results stay; the next run compiles again.")
+        st.markdown(
+            "Deletes compiled code and the caches of TileLang, torch.compile and Triton under this folder. Results stay; the next run"
+            " compiles again."
+        )
         st.button("Clear it", key="clear", type="primary", on_click=_clear)
     if st.session_state.pop("_cleared", False):
         st.success("The compiled code was cleared.")

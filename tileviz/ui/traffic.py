@@ -80,7 +80,10 @@ def _profile(trial: Trial, running: bool) -> None:
     if found.get("reason"):
         st.info(plain(f"Not profiled: {found['reason']}."))
         return
-    st.dataframe(profile_frame(found, model_bytes(trial)), hide_index=True, width="stretch", key="profile", alt="What ncu measured")
+    st.dataframe(
+        profile_frame(found, model_bytes(trial)), hide_index=True, width="stretch", key="profile", alt="What ncu measured",
+        column_config=_RIGHT,
+    )  # fmt: skip
     st.caption(plain(f"Nsight Compute, one cold launch of {found.get('kernel', '')}, {age(found.get('created', 0))}."))
 
 
@@ -99,7 +102,7 @@ def profile_frame(found: dict, model: float | None = None) -> pd.DataFrame:
         ("duration", _of(found.get("duration_us"), duration_us), "with 1 to 1.5 \u00b5s of ncu's own"),
         ("DRAM read", _of(read, size_bytes), ""),
         ("DRAM written", _of(written, size_bytes), ""),
-        ("tensor pipe busy", _of(found.get("tensor_percent"), lambda v: f"{significant(v)} %"), "of the cycles a multiprocessor was active"),
+        ("tensor pipe busy", _of(found.get("tensor_percent"), lambda v: f"{significant(v)} %"), "of the cycles an SM was active"),
         ("SM clock", _of(found.get("sm_clock_mhz"), lambda v: f"{v:,.0f} MHz"), ""),
     ]  # fmt: skip
     if read is not None and written is not None and model:
@@ -131,3 +134,6 @@ def _start(trial: Trial) -> None:
     job = lane_tasks.profile(store(), request, trial.trial)
     state.show_job(job)
     st.session_state["_job"] = job
+
+
+_RIGHT = {"value": st.column_config.TextColumn("value", alignment="right")}

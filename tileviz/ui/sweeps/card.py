@@ -6,7 +6,7 @@ import streamlit as st
 from tileviz import kernels, lens
 from tileviz.formats import assignments, duration_us, percent, significant
 from tileviz.records import Trial
-from tileviz.ui import evidence, headline
+from tileviz.ui import headline
 from tileviz.ui.resources import TEXT_NAMES
 from tileviz.ui.stores import store
 from tileviz.ui.sweeps import address
@@ -15,6 +15,8 @@ from tileviz.ui.trouble import plain
 
 COUNTED = ("sass", "ptx", "source")
 """The texts whose counts are shown: the first that there is."""
+
+ROW_PX = 28
 
 
 def draw(table: SweepTable, problem: int) -> None:
@@ -41,19 +43,32 @@ def _draw(table: SweepTable, problem: int, index: int, best: int | None) -> None
         _times(table, index, best)
     else:
         _why_not(row, trial)
-    st.dataframe(
-        knob_frame(table, index, best), hide_index=True, width="stretch", key="card_knobs", alt="Knobs of this config and of the best"
-    )
+    _frame(knob_frame(table, index, best), "card_knobs", "Knobs of this config and of the best")
     facts = fact_frame(table, index, best)
     if not facts.empty:
-        st.dataframe(
-            facts, hide_index=True, width="stretch", key="card_facts", alt="Resources and counts", column_config=_RIGHT, height="content"
-        )
+        _frame(facts, "card_facts", "Resources and counts")
     for line in notes(table, index):
         st.caption(plain(line))
-    for line in evidence.baseline_lines(trial) if trial is not None else ():
-        st.caption(line)
+    compared = baseline_words(trial)
+    if compared:
+        st.caption(plain(compared))
     _links(table, problem, index, trial)
+
+
+def _frame(frame: pd.DataFrame, key: str, alt: str) -> None:
+    columns = {
+        name: st.column_config.TextColumn(name, alignment="right", width=78) for name in ("value", "this", "the best") if name in frame
+    }
+    st.dataframe(
+        frame,
+        hide_index=True,
+        width="stretch",
+        key=key,
+        alt=alt,
+        column_config=columns,
+        row_height=ROW_PX,
+        height=ROW_PX * (len(frame) + 1) + 4,
+    )
 
 
 def title(table: SweepTable, problem: int, index: int, best: int | None) -> str:
@@ -71,13 +86,14 @@ def _times(table: SweepTable, index: int, best: int | None) -> None:
     against = "the best"
     if best is not None and index != best and table.rows.at[best, "median_us"]:
         against = f"{significant(row['median_us'] / table.rows.at[best, 'median_us'])}\u00d7 the best's time"
-    spread = f"Median of {_int(row['n'])} launches, p10 {duration_us(row['p10_us'])}, p90 {duration_us(row['p90_us'])}."
-    first.metric("Latency", duration_us(row["median_us"]), against, delta_color="gray", delta_arrow="off", help=spread)
+    first.metric("Latency", duration_us(row["median_us"]), against, delta_color="gray", delta_arrow="off")
     rate = (
         f"{significant(row['tflops'])} TFLOPS" if _has(row["tflops"]) else f"{significant(row['gbps'])} GB/s" if _has(row["gbps"]) else "-"
     )
     share = f"{percent(row['roofline'])} of the ceiling" if _has(row["roofline"]) else "no ceiling known"
     second.metric("Rate", rate, share, delta_color="gray", delta_arrow="off")
+    if _has(row.get("p10_us")):
+        st.caption(f"p10 {duration_us(row['p10_us'])}, p90 {duration_us(row['p90_us'])}, {_int(row['n'])} samples")
 
 
 def _why_not(row: pd.Series, trial: Trial | None) -> None:
@@ -109,16 +125,15 @@ def fact_frame(table: SweepTable, index: int, best: int | None) -> pd.DataFrame:
     """Error, resources and counts, with the best config's beside them."""
     ours = facts(table, index)
     if best is None or best == index or not ours:
-        return pd.DataFrame(ours.items(), columns=["", "value"])
+        return pd.DataFrame(ours.items(), columns=["what", "value"])
     theirs = facts(table, best)
-    return pd.DataFrame([(name, value, theirs.get(name, "-")) for name, value in ours.items()], columns=["", "this", "the best"])
+    return pd.DataFrame([(name, value, theirs.get(name, "-")) for name, value in ours.items()], columns=["what", "this", "the best"])
 
 
 def facts(table: SweepTable, index: int) -> dict[str, str]:
     """What is known of a config, as a person reads it; what its target does not have is left out."""
     row, counts = table.rows.loc[index], table.counted[index] or {}
     found = {
-        "p10 to p90": f"{duration_us(row['p10_us'])} to {duration_us(row['p90_us'])}" if _has(row.get("p10_us")) else "",
         "relative error": significant(row["rel_error"], 2) if _has(row.get("rel_error")) else "",
         "registers": _int(row.get("registers")),
         "spills and stack": _int(row.get("spill_bytes"), " B"),
@@ -149,6 +164,16 @@ def notes(table: SweepTable, index: int) -> list[str]:
     return said
 
 
+def baseline_words(trial: Trial | None) -> str:
+    """`Baselines: cuBLAS 211 us (1.05x), ...`, the fastest first; their time over ours where the spread allows it."""
+    timed = [b for b in trial.baselines if b.status == "ok" and b.timing is not None and b.timing.n] if trial is not None else []
+    told = [
+        f"{b.title} {duration_us(b.timing.median_us)}" + (f" ({significant(b.speedup)}\u00d7)" if b.speedup else "")
+        for b in sorted(timed, key=lambda b: b.timing.median_us)
+    ]
+    return f"Baselines, their time over ours: {', '.join(told)}" if told else ""
+
+
 def _links(table: SweepTable, problem: int, index: int, trial: Trial | None) -> None:
     if table.view.kernel not in kernels.names():
         st.caption(plain(f"The kernel {table.view.kernel} is not here, so this cannot be opened elsewhere."))
@@ -166,6 +191,3 @@ def _has(value) -> bool:
 
 def _int(value, unit: str = "") -> str:
     return f"{int(value):,}{unit}" if _has(value) else ""
-
-
-_RIGHT = {name: st.column_config.TextColumn(name, alignment="right") for name in ("value", "this", "the best")}

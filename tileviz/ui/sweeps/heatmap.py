@@ -81,7 +81,7 @@ def heatmap_figure(frame: pd.DataFrame, table: SweepTable, choice: Choice) -> go
     wide = 1 if len(shown) == 1 else PANELS_IN_A_ROW
     deep = -(-len(shown) // wide)
     low = float(frame["share"].min()) if frame["share"].notna().any() else 0.0
-    figure = {"data": [], "layout": _layout(len(shown), wide, deep, len(ys))}
+    figure = {"data": [], "layout": _layout(len(shown), deep, len(ys))}
     numbers = len(xs) <= MOST_LABELLED[0] // wide and len(ys) <= MOST_LABELLED[1]
     for place, by in enumerate(shown):
         cells = frame if by is None else frame[frame["by"] == by]
@@ -187,38 +187,48 @@ def _panels(table: SweepTable, choice: Choice) -> list[str | None]:
 def _panel(cells: pd.DataFrame, xs: list, ys: list, axes: dict, low: float, numbers: bool, first: bool) -> list[dict]:
     column, row = cells["x"].map({x: i for i, x in enumerate(xs)}), cells["y"].map({y: i for i, y in enumerate(ys)})
     at = (row.to_numpy(), column.to_numpy())
-    shares, kinds, texts = (
-        np.full((len(ys), len(xs)), empty, dtype=kind) for empty, kind in ((np.nan, float), (np.nan, float), ("", object))
-    )
+    shares, kinds = np.full((len(ys), len(xs)), np.nan), np.full((len(ys), len(xs)), np.nan)
     shares[at] = cells["share"]
     kinds[at] = cells["kind"].map(KIND_CODES).astype(float)
-    texts[at] = cells["cell"]
-    common = {
-        "x": xs,
-        "y": ys,
-        "hoverinfo": "skip",
-        "xgap": 1,
-        "ygap": 1,
-        **({"text": texts, "texttemplate": "%{text}"} if numbers else {}),
-        **axes,
-    }
+    floor = min(low, 0.999)
+    common = {"type": "heatmap", "x": xs, "y": ys, "hoverinfo": "skip", "xgap": 1, "ygap": 1, **axes}
     bar = {"title": {"text": "speed,<br>% of best"}, "thickness": 10, "tickformat": ".0%", "len": 0.9, "outlinewidth": 0}
     steps = [[(i + end) / 3, colour] for i, colour in enumerate(KIND_COLOURS) for end in (0, 1)]
-    marker = {"symbol": "square-open", "size": 9, "opacity": 0, "color": style.BEST_BASELINE, "line": {"width": 3}}
+    points = {"type": "scatter", "x": cells["x"].tolist(), "y": cells["y"].tolist(), **axes}
+    words = {
+        "mode": "text",
+        "text": cells["cell"].tolist(),
+        "hoverinfo": "skip",
+        "textfont": {"size": 12, "color": [_ink(row, floor) for row in cells.itertuples()]},
+    }
+    clicks = {
+        "mode": "markers",
+        "customdata": cells["ordinal"].tolist(),
+        "text": cells["hover"].tolist(),
+        "hovertemplate": "%{text}<extra></extra>",
+        "marker": {"symbol": "square-open", "size": 9, "opacity": 0, "color": style.BEST_BASELINE, "line": {"width": 3}},
+        "selected": {"marker": {"opacity": 1, "size": 34}},
+        "unselected": {"marker": {"opacity": 0}},
+    }
     return [
-        {"type": "heatmap", "z": shares, "zmin": min(low, 0.999), "zmax": 1, "colorscale": "Viridis", "showscale": first, "colorbar": bar, **common},
-        {"type": "heatmap", "z": kinds, "zmin": 0, "zmax": 2, "colorscale": steps, "showscale": False, "opacity": 0.75, **common},
-        {
-            "type": "scatter", "mode": "markers", "x": cells["x"].tolist(), "y": cells["y"].tolist(), "customdata": cells["ordinal"].tolist(),
-            "text": cells["hover"].tolist(), "hovertemplate": "%{text}<extra></extra>", "marker": marker,
-            "selected": {"marker": {"opacity": 1, "size": 34}}, "unselected": {"marker": {"opacity": 0}}, **axes,
-        },
-    ]  # fmt: skip
+        {**common, "z": shares, "zmin": floor, "zmax": 1, "colorscale": "Viridis", "showscale": first, "colorbar": bar},
+        {**common, "z": kinds, "zmin": 0, "zmax": 2, "colorscale": steps, "showscale": False},
+        *([{**points, **words}] if numbers else []),
+        {**points, **clicks},
+    ]
 
 
-def _layout(panels: int, wide: int, deep: int, rows: int) -> dict:
-    # 34 pixels a row, its axis and title; never a wall
-    height = deep * min(560, 96 + max(34 * rows, 110))
+def _ink(cell, floor: float) -> str:
+    """Black on the bright end of Viridis and on the colours of what was not measured, white on the dark end."""
+    if cell.kind != MEASURED:
+        return "#1d2733"
+    return "#1d2733" if (cell.share - floor) / (1 - floor) > 0.6 else "#ffffff"
+
+
+def _layout(panels: int, deep: int, rows: int) -> dict:
+    """Rows tall enough for their words, a picture that fills its place, and never a wall."""
+    each = 330 if panels == 1 else 220
+    height = deep * min(560, 90 + max(34 * rows, each - 90))
     return style.layout(height, {}, {}, hoverdistance=300, margin={"l": 8, "r": 8, "t": 28 if panels > 1 else 8, "b": 8})
 
 

@@ -16,7 +16,7 @@ def draw(table: SweepTable, problem: int) -> None:
 
 
 def _draw(table: SweepTable, problem: int) -> None:
-    left, right = st.columns([5, 3], gap="medium")
+    left, right = st.columns([9, 5], gap="small")
     with left:
         choice = _choose(table, problem)
         if choice is None:
@@ -38,7 +38,7 @@ def _choose(table: SweepTable, problem: int) -> Choice | None:
     if not varying:
         return None
     axes = varying if len(varying) > 1 else [*varying, next((n for n in table.knobs if n not in varying), varying[0])]
-    first, second, third, fourth, fifth = st.columns([3, 3, 3, 2.4, 2.6], gap="small")
+    first, second, third, fourth, fifth = st.columns([3, 3, 3, 3, 2.6], gap="xsmall")
     x = _select(first, "Columns", axes, "map_x", axes[0])
     y = _select(second, "Rows", [n for n in axes if n != x] or axes, "map_y", next((n for n in axes if n != x), x))
     by = _select(third, "Small multiples", [NONE, *(n for n in varying if n not in (x, y))], "map_by", NONE)

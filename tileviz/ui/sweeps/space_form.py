@@ -24,6 +24,9 @@ BY_EFFORT = "by effort"
 
 EFFORT_HELP = "quick: some 10 s, the model's favourites first. normal: up to 200 configs of a problem. full: all of them."
 
+PILLS = "<style>.st-key-form [data-testid='stButtonGroup'] button { padding-inline: 8px; min-height: 28px; min-width: 0; }</style>"
+"""A knob's values fit beside its name. Constant text of ours."""
+
 KEEP = {"persist_state": "session"}
 """A set-up survives a visit to another page."""
 
@@ -43,6 +46,7 @@ class SetUp:
 def draw() -> SetUp:
     """The sidebar. The kernel and the place are those of the other pages; the rest is kept for each kernel."""
     with st.sidebar, st.container(gap="xsmall", key="form"):
+        st.html(PILLS)
         kernel, place = forms.kernel_and_place()
         mistakes: list[str] = []
         problems = _problems(kernel, place, mistakes)
