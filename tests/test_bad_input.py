@@ -31,7 +31,8 @@ def refused(*words: str, said: str) -> None:
     [
         ("M=0", "M is 0; give a whole number from 1"),
         ("M=-4", "M is -4"),
-        ("M=99999999999999999999", "give a whole number from 1 to 2,147,483,647"),
+        ("M=99999999999999999999", "M is 99,999,999,999,999,999,999; give a whole number from 1 to 2,147,418,112"),
+        ("M=2147483647", "give a whole number from 1 to 2,147,418,112"),
         ("M=1e400", "M is '1e400'"),
         ("M=nan", "M is 'nan'"),
         ("M=1.5", "M is 1.5"),
@@ -55,6 +56,8 @@ def test_a_problem_that_cannot_be_meant(home, given, said):
         ("enable_swizzle=perhaps", "give true or false"),
         ("block_Q=4", "no knob of gemm 'block_Q'; known: block_K, block_M"),
         ("tl.nonsense=1", "no pass config 'tl.nonsense'"),
+        ("tl.enable_fast_math=banana", "tl.enable_fast_math is 'banana'; give true or false"),
+        ("tl.ptxas_register_usage_level=99", "give a whole number from 0 to 10"),
     ],
 )
 def test_a_config_that_cannot_be_meant(home, given, said):

@@ -1,5 +1,6 @@
 """The Explore page without a browser: what it shows for an empty store, a stored result, a bad link, other knobs."""
 
+import time
 from dataclasses import replace
 
 import pytest
@@ -8,6 +9,8 @@ from tests.app.pages import opened, texts
 from tests.ui import examples
 from tileviz import kernels
 from tileviz.records import Comparison
+from tileviz.ui import explore as explore_top
+from tileviz.ui import state
 
 
 def test_an_empty_store_shows_the_program_and_what_run_does():
@@ -312,3 +315,34 @@ def test_on_a_gpu_machine_the_first_device_is_the_gpu(with_h200):
     assert app.text_input(key="M").value == "4096"
     assert "No GPU here" not in texts(app)
     assert "sm_90a" not in app.selectbox(key="target").options
+
+
+@pytest.mark.parametrize("name", [p.name for p in kernels.kernel("flash_attention").presets])
+def test_no_preset_leaves_a_broken_rule_and_the_next_dtype_neither(with_h200, name):
+    preset = next(p for p in kernels.kernel("flash_attention").presets if p.name == name)
+    words = state.words_of(preset.problem)
+    app = opened(kernel="flash_attention", target="cuda:0", **words)
+    for dtype in ("float32", "bfloat16"):
+        app.segmented_control(key="dtype").set_value(dtype).run()
+        for size in ("256", "64", "128"):
+            app.segmented_control(key="D").set_value(size).run()
+            assert not [m.value for m in app.markdown if m.value.startswith(":red[")], (dtype, size)
+
+
+def test_a_loaded_trial_keeps_its_knobs_where_they_are_another_problems_defaults(store, with_h200):
+    mine = examples.trial("flash_attention", problem={"D": 256}, config={"block_M": 64}, device=examples.H200, trial="mine")
+    store.save_trial(mine)
+    app = opened(trial="mine")
+    assert app.segmented_control(key="block_M").value == "64" and app.segmented_control(key="D").value == "256" and app.metric
+
+
+def test_the_engine_is_started_ahead_once_the_page_is_drawn(monkeypatch):
+    started = []
+    monkeypatch.setattr(explore_top.client, "ensure_engine", started.append)
+    monkeypatch.setattr(explore_top, "WARM_UP_AFTER_S", 0.01)
+    app = opened()
+    app.run()
+    end = time.monotonic() + 5
+    while not started and time.monotonic() < end:
+        time.sleep(0.01)
+    assert len(started) == 1

@@ -7,14 +7,18 @@ import pytest
 from tests.app.pages import opened, texts
 from tests.ui import sweep_examples
 from tileviz.engine.sweeps import importance
-from tileviz.engine.sweeps import results as sweep_results
-from tileviz.ui.sweeps import results as page_results
+from tileviz.store import exchange
+from tileviz.ui.sweeps import bringing, map_view, results, space_form
 
-TABS = tuple(page_results.TABS)
+TABS = tuple(results.TABS)
 
 
 def plainly(app) -> str:
     return texts(app).replace("\\", "")
+
+
+def picks(app, name: str):
+    return app.button_group(key=f"sw:gemm:{name}")
 
 
 def test_an_empty_store_says_what_a_sweep_is_and_start_is_ready():
@@ -35,9 +39,198 @@ def test_start_puts_a_sweep_with_all_its_rows_into_the_store_and_watches_it(stor
     assert app.query_params["sweep"] == view.id
 
 
+def test_the_count_follows_the_chosen_and_typed_values(store):
+    app = opened("sweep")
+    picks(app, "block_M").set_value(["64", "\u2026"])
+    app.run()
+    app.text_input(key="sw:gemm:_typed:block_M").set_value("96, 160").run()
+    assert "27 to run of 3,240 requested" in plainly(app)
+    app.button(key="_sw_own").click().run()
+    assert "1 to run of 1 requested" in plainly(app)
+    app.text_input(key="sw:gemm:M").set_value("64..256").run()
+    assert "3 to run of 3 requested over 3 problems" in plainly(app)
+    app.button(key="sweep_start").click().run()
+    (view,) = store.sweeps()
+    assert [p["M"] for p in view.request["problems"]] == [64, 128, 256]
+
+
+def test_rules_that_break_configs_are_named_with_their_counts(with_h200):
+    app = opened("sweep", target="cuda:0")
+    assert "break a rule" in plainly(app)
+    assert any("shared memory # B is over the # B" in c.value.replace("\\", "") for c in app.caption)
+
+
+@pytest.mark.parametrize(
+    ("name", "typed", "sentence"),
+    [("M", "64, x", "M is 'x'"), ("M", "", "M: give at least one value"), ("M", "0", "M is 0"), ("M", "1..2000000000", "problem")],
+)
+def test_what_cannot_be_meant_is_a_sentence_and_start_is_off(name, typed, sentence):
+    app = opened("sweep")
+    app.text_input(key=f"sw:gemm:{name}").set_value(typed).run()
+    if typed != "1..2000000000":
+        assert sentence in "\n".join(e.value for e in app.error).replace("\\", "")
+        assert app.button(key="sweep_start").disabled
+    assert not app.exception
+
+
+def test_an_architecture_without_a_device_says_what_to_choose():
+    app = opened("sweep", target="sm_90a")
+    assert "a sweep measures, and sm_90a is no device of this machine; choose one of cpu" in app.error[0].value.replace("\\", "")
+    assert app.button(key="sweep_start").disabled
+
+
 @pytest.mark.parametrize("tab", TABS)
 def test_every_tab_draws_a_finished_sweep(store, tab):
     sweep_examples.stored(store)
     app = opened("sweep", sweep="s1", view=tab)
     assert not app.error and not app.warning, [e.value for e in (*app.error, *app.warning)]
     assert "Sweep s1" in plainly(app) and "done" in plainly(app)
+    more = {"Table": 1, "Progress": 2, "Knobs": 2, "Parallel": 1, "Resources": 1, "Roofline": 1}.get(tab, 0)
+    assert len(app.get("plotly_chart")) == 1 + more, "the heatmap, and the open tab alone"
+
+
+@pytest.mark.parametrize("tab", TABS)
+def test_every_tab_draws_a_sweep_without_any_time(store, tab):
+    sweep_examples.stored(store, measured=0.0, state="cancelled")
+    app = opened("sweep", sweep="s1", view=tab)
+    assert not app.error, [e.value for e in app.error]
+    assert "No config opened" in texts(app)
+
+
+def test_several_problems_have_a_chooser_and_shapes(store):
+    problems = [{**sweep_examples.PROBLEM, "M": m} for m in (512, 1024)]
+    sweep_examples.stored(store, problems=problems)
+    app = opened("sweep", sweep="s1", view="Shapes")
+    assert len(app.get("plotly_chart")) == 2
+    app.selectbox(key="sweep_problem").set_value(1).run()
+    assert "Config 179, the best" in texts(app), "ordinals go on over the problems"
+
+
+def test_a_link_opens_a_config_with_its_difference_from_the_best(store):
+    sweep_examples.stored(store)
+    app = opened("sweep", sweep="s1", config="0")
+    assert "Config 0" in texts(app)
+    assert "\u00d7 the best's time" in app.metric[0].delta
+
+
+def test_a_link_to_a_pruned_config_says_its_rule(store):
+    sweep_examples.stored(store)
+    app = opened("sweep", sweep="s1", config="96")
+    said = "\n".join(w.value for w in app.warning).replace("\\", "")
+    assert "breaks a rule" in said and "262,144 B" in said
+
+
+def test_a_link_to_a_sweep_that_is_not_here_says_so_and_draws_the_page():
+    app = opened("sweep", sweep="nothing")
+    assert "The link's sweep 'nothing' is not in this store" in app.warning[0].value.replace("\\", "")
+    assert app.button(key="sweep_start")
+
+
+def test_a_click_on_any_chart_opens_its_config():
+    """Case U01: the point of the scatter over the cells carries the config's number."""
+    opened_configs = []
+    event = {"selection": {"points": [{"customdata": [71], "x": "128", "y": "256"}]}}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(map_view.address, "open_config", opened_configs.append)
+        map_view.open_points(event)
+        map_view.open_points({"selection": {"points": [{"customdata": 7}]}})
+        map_view.open_points({"selection": {"points": []}})
+    assert opened_configs == [71, 7], "a second click on the same cell comes without points and changes nothing"
+
+
+def test_the_axes_come_from_the_address_and_the_caption_says_the_rest(store):
+    sweep_examples.stored(store)
+    app = opened("sweep", sweep="s1", map_x="threads", map_y="num_stages", map_by="block_K")
+    figure = json.loads(app.get("plotly_chart")[0].proto.spec)
+    assert figure["layout"]["xaxis"]["categoryarray"] == ["128", "256"]
+    assert "Best over block_M, block_N." in plainly(app)
+
+
+def test_axes_of_another_sweep_fall_back(store):
+    sweep_examples.stored(store)
+    app = opened("sweep", sweep="s1", map_x="no_knob")
+    assert app.selectbox(key="map_x").value == "block_M"
+
+
+def test_the_kernel_of_a_linked_sweep_is_in_the_form_and_its_settings_can_be_used(store):
+    sweep_examples.stored(store, values={**sweep_examples.VALUES, "block_M": (48, 96)})
+    app = opened("sweep", sweep="s1")
+    app.button(key="_sweep_load").click().run()
+    assert picks(app, "block_M").value == ["48", "96"]
+    assert app.text_input(key="sw:gemm:M").value == "4096"
+    assert app.button_group(key="sw_effort").value == "full"
+
+
+def test_a_running_sweep_can_be_cancelled_and_one_that_stopped_resumed(store):
+    sweep_examples.stored(store, measured=0.5, state="running")
+    job = store.submit("sweep", {"sweep": "s1", "device": "cuda:0"})
+    store.start_sweep("s1", job=job)
+    app = opened("sweep", sweep="s1")
+    app.button(key="_sweep_cancel").click().run()
+    app.run()
+    assert store.sweep("s1").state == "cancelled" and "cancelled" in plainly(app)
+    app.button(key="_sweep_resume").click().run()
+    assert store.sweep("s1").state == "queued" and app.button(key="_sweep_cancel")
+
+
+def test_charts_of_a_running_sweep_stand_still_until_they_are_refreshed(store):
+    sweep_examples.stored(store, measured=0.5, state="running")
+    app = opened("sweep", sweep="s1")
+    before = app.get("plotly_chart")[0].proto.spec
+    late = sweep_examples.rows()[107]
+    trial = sweep_examples.examples.trial(
+        trial="late", config=late.config, problem=sweep_examples.PROBLEM, device=sweep_examples.examples.H200
+    )
+    store.save_sweep_trials("s1", [((107,), trial)])
+    app.run()
+    assert app.get("plotly_chart")[0].proto.spec == before
+    app.button(key="_sweep_refresh").click().run()
+    assert app.get("plotly_chart")[0].proto.spec != before
+
+
+def test_importance_is_asked_for_and_shown_when_it_is_stored(store):
+    sweep_examples.stored(store)
+    app = opened("sweep", sweep="s1", view="Knobs")
+    app.button(key="_importance").click().run()
+    (job,) = store.jobs()
+    assert job.kind == importance.KIND and job.request["sweep"] == "s1"
+    store.finish(job.id, "done")
+    store.note_sweep("s1", notes={importance.KIND: {"of": 94, "shares": {"0": {"block_M": 0.6, "block_N": 0.4}}}})
+    app.run()
+    assert len(app.get("plotly_chart")) == 4 and "From 94 timed configs." in texts(app)
+
+
+def test_an_exported_file_comes_back_as_a_sweep(store):
+    sweep_examples.stored(store)
+    text = exchange.written(store.sweep("s1"), store.sweep_frame("s1"), "json")
+    opened_views = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bringing.address, "open_sweep", opened_views.append)
+        bringing.bring(text.encode(), "mine.json")
+    (view,) = opened_views
+    assert view.request["imported"] == "mine.json" and view.counts == store.sweep("s1").counts
+    app = opened("sweep", sweep=view.id)
+    assert "imported from mine.json" in plainly(app) and len(app.get("plotly_chart")) == 2
+
+
+def test_explore_does_not_list_the_trials_of_a_sweep(store):
+    sweep_examples.stored(store)
+    store.save_sweep_trials("s1", [((71,), store.trial("t71"))])
+    assert store.trials("gemm") and not store.trials("gemm", sweeps=False)
+
+
+def test_a_sweep_of_a_kernel_that_is_not_here_is_shown_without_its_program(store):
+    sweep_examples.stored(store, kernel="theirs")
+    for tab in ("Roofline", "Take it along"):
+        app = opened("sweep", sweep="s1", view=tab)
+        assert not app.error and "theirs" in plainly(app)
+
+
+def test_a_loaded_set_up_makes_the_same_space_again(store):
+    space = sweep_examples.request(problems=[{**sweep_examples.PROBLEM, "M": m, "N": m} for m in (512, 1024)])
+    kernel = space_form.forms.kernels.kernel("gemm")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(space_form.st, "session_state", state := {})
+        space_form.load(kernel, space)
+    assert state["sw:gemm:M"] == "512, 1024" and state["sw:gemm:_how"] == "in step"
+    assert state["sw:gemm:num_stages"] == ["2", "3", "4"]

@@ -1,5 +1,7 @@
 """The System page without a browser."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.app.pages import opened, texts
@@ -80,3 +82,42 @@ def test_facts_have_units():
     assert fact("sm_clock_max_mhz", 1980) == "1,980 MHz"
     assert fact("cuda_driver_version", 13000) == "13.0"
     assert isinstance(Store, type)
+
+
+CEILINGS = {
+    "copy_tbps": 4.267, "copy_bytes": 4 << 30, "tflops": {"float16": 761.4}, "sizes": {"float16": 4096}, "timer": "cupti", "created": 1e9,
+    "fingerprint": {},
+}  # fmt: skip
+
+
+def test_ceilings_stand_beside_datasheet_peaks():
+    from tileviz.ui.system import ceilings_frame
+
+    rows = {row.ceiling: row for row in ceilings_frame(replace(examples.H200, facts={"ceilings": CEILINGS})).itertuples()}
+    memory, half = rows["memory, copy of 4.00 GiB"], rows["float16, 4,096\u00b3 product"]
+    assert (memory.measured, memory.datasheet, memory.share) == ("4.27 TB/s", "4.80 TB/s", "89 %")
+    assert (half.measured, half.datasheet, half.share) == ("761 TFLOPS", "989 TFLOPS", "77 %")
+    assert rows["TF32"].measured == "" and rows["TF32"].datasheet == "495 TFLOPS"
+    assert ceilings_frame(examples.CPU).empty
+
+
+def test_a_button_queues_measuring_the_ceilings(store):
+    app = opened("system")
+    assert "Not measured yet." in texts(app)
+    app.button(key="measure_cpu").click().run()
+    assert not app.exception
+    assert [(job.kind, job.request["device"]) for job in store.jobs(active=True)] == [("ceilings", "cpu")]
+    assert app.button(key="measure_cpu").disabled
+
+
+def test_measured_ceilings_are_no_row_among_the_facts(store):
+    store.save_device(replace(examples.CPU, facts={"cores": 2, "ceilings": {**CEILINGS, "copy_tbps": 0.01}}))
+    app = opened("system")
+    assert "Measured on 2001-09-09, timer cupti." in texts(app).replace("\\", "")
+    facts = next(frame.value for frame in app.dataframe if list(frame.value.columns) == ["fact", "value"])
+    assert list(facts["fact"]) == ["cores"]
+
+
+def test_every_cache_that_clearing_empties_has_its_size():
+    frame = next(frame.value for frame in opened("system").dataframe if list(frame.value.columns) == ["what", "size"])
+    assert any("torch.compile and Triton" in what for what in frame["what"])

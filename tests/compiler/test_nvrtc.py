@@ -33,7 +33,7 @@ def from_nvrtc(hopper_source):
 
 def test_nvrtc_and_nvcc_make_the_same_instructions(hopper_source, from_nvrtc):
     ours, theirs = from_nvrtc, nvcc.compile_source(hopper_source, "sm_90a")
-    assert opcodes(sass(ours.cubin)) == opcodes(sass(theirs.cubin))
+    assert opcodes(sass(ours.cubin).text) == opcodes(sass(theirs.cubin).text)
     assert ours.compiler.startswith("NVRTC ") and theirs.compiler.startswith("nvcc ")
     assert "wgmma.mma_async" in ours.ptx and "wgmma.mma_async" in theirs.ptx
 

@@ -2,14 +2,18 @@
 
 import os
 import signal
+import subprocess
 import time
+from types import SimpleNamespace
 
 import numpy
 import psutil
 import pytest
 
-from tileviz.engine import client
+from tileviz.engine import client, server
 from tileviz.engine.requests import resolve
+from tileviz.engine.tasks import Task
+from tileviz.records import JobView, Trial
 from tileviz.store import Store
 
 pytestmark = pytest.mark.timeout(240)
@@ -169,3 +173,78 @@ def test_a_second_engine_of_the_same_home_ends_at_once(store, home):
     second = subprocess.run([sys.executable, "-m", "tileviz.engine"], cwd=package_root(), env=os.environ, timeout=30)
     assert second.returncode == 0
     assert client.engine_pid(home) is not None
+
+
+def test_a_measure_child_that_dies_between_two_runs_is_replaced(store, home):
+    from tests.conftest import processes_of
+
+    run(store, "vector_add", {"N": 1000}, target="cpu", baselines=False)
+    engine = psutil.Process(client.engine_pid(home))
+    nursery = next(p for p in processes_of(home) if p.ppid() == engine.pid)
+    for child in nursery.children():
+        child.kill()
+    _, trial = run(store, "vector_add", {"N": 1000}, target="cpu", baselines=False, timeout_s=20)
+    assert trial.status == "ok"
+
+
+def test_a_job_that_comes_while_the_engine_ends_is_not_left_in_the_queue(store, monkeypatch):
+    """Its client still saw an engine alive, so it started none."""
+    lives = []
+
+    class Ends:
+        stopping = False
+
+        def __init__(self, *_):
+            lives.append(self)
+
+        def run(self):
+            if len(lives) == 1:
+                store.submit("run", {})
+                assert client.engine_pid(store.home) == os.getpid()
+            else:
+                store.finish(store.jobs(active=True)[0].id, "done")
+
+    monkeypatch.setattr(server, "Engine", Ends)
+    monkeypatch.setattr(server.signal, "signal", lambda *_: None)
+    monkeypatch.setattr(server.toolchain, "configure_environment", lambda home: None)
+    monkeypatch.setattr(server, "configure_children", lambda home: None)
+    assert server.serve(store.home) == 0
+    assert len(lives) == 2 and not store.jobs(active=True)
+    assert client.engine_pid(store.home) is None
+
+
+def test_an_engine_that_ended_is_started_again_without_a_pause(store, monkeypatch):
+    started = []
+
+    def popen(*args, **kwargs):
+        started.append(subprocess.Popen(["true"]))
+        return started[-1]
+
+    monkeypatch.setattr(client, "_started", {})
+    monkeypatch.setattr(client, "subprocess", SimpleNamespace(Popen=popen, DEVNULL=subprocess.DEVNULL))
+    client.ensure_engine(store.home)
+    started[0].wait()
+    client.ensure_engine(store.home)
+    assert len(started) == 2
+
+
+def test_what_fails_while_compiling_is_no_failure_at_run_time(store):
+    task = Task(SimpleNamespace(store=store), JobView("j", "compile", "running", {}))
+    task.trial, task.stage = Trial("t", "gemm", {}, {}, "sm_80", None, "ok"), "compile"
+    task._failed("runtime_failed", "out of memory; use smaller sizes", "")
+    assert store.trial("t").status == "compile_failed" and task.ended
+
+
+def test_a_job_that_cannot_even_be_cleared_away_ends_alone(store):
+    class Stuck(Task):
+        def begin(self):
+            raise KeyError("device")
+
+        def _kill(self):
+            raise KeyError("lane")
+
+    job = store.submit("run", {})
+    task = Stuck(SimpleNamespace(store=store), store.job(job))
+    task.guarded(task.begin)
+    task.guarded(task.advance)
+    assert task.ended and store.job(job).state == "failed" and "KeyError: 'device'" in store.job(job).reason

@@ -10,6 +10,7 @@ import psutil
 import pytest
 
 from tests.engine.trial_jobs import LoadedModules, Raises, Spawns
+from tileviz.engine import lanes
 from tileviz.engine.jobs import Crash, Sleep
 from tileviz.engine.lanes import MeasureLane, Nursery, exit_words, package_root, spawn_child
 
@@ -113,6 +114,46 @@ def test_the_measure_lane_starts_a_new_child_after_a_drop(nursery):
     lane.child().send(Sleep(0.0))
     assert heard(lane.child())[-1] == ("done", "slept")
     lane.drop()
+
+
+def test_the_measure_lane_replaces_a_child_that_died_between_two_jobs(nursery):
+    lane = MeasureLane("cpu", nursery)
+    first = born(nursery, lane.child())
+    lane.busy = True
+    psutil.Process(first.pid).kill()
+    assert gone(first.pid)
+    assert lane.child() is not first and lane.busy
+    lane.child().send(Sleep(0.0))
+    assert heard(lane.child())[-1] == ("done", "slept")
+    lane.drop()
+
+
+def test_a_job_for_a_dead_child_is_heard_as_its_death(nursery):
+    child = born(nursery, nursery.child())
+    psutil.Process(child.pid).kill()
+    assert gone(child.pid)
+    child.send(Sleep(0.0))
+    assert wait([child.connection], 5) == [child.connection]
+    with pytest.raises((EOFError, OSError)):
+        child.connection.recv()
+    child.kill()
+
+
+def test_a_stopped_nursery_is_noticed_and_its_unborn_children_hear_its_end(monkeypatch):
+    nursery = Nursery.start()
+    while not nursery.ready:
+        nursery.listen()
+    monkeypatch.setattr(lanes, "HANGS_S", 0.3)
+    psutil.Process(nursery.process.pid).suspend()
+    child = nursery.child()
+    child.send(Sleep(0.0))
+    assert not nursery.hangs
+    time.sleep(0.4)
+    assert nursery.hangs
+    nursery.kill()
+    assert wait([child.connection], 5) == [child.connection]
+    with pytest.raises((EOFError, OSError)):
+        child.connection.recv()
 
 
 def test_a_spawned_child_has_no_inherited_state():

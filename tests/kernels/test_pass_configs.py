@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from tileviz.errors import BadValue, UnknownName
-from tileviz.kernels.pass_configs import OFFERED, known_pass_configs, parse_pass_config
+from tileviz.kernels.pass_configs import OFFERED, RANGES, choices, known_pass_configs, parse_pass_config
 
 
 def test_the_offered_ones_are_known_to_the_installed_tilelang():
@@ -18,12 +18,42 @@ def test_reading_them_does_not_import_tilelang():
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "False"
 
 
-@pytest.mark.parametrize(("typed", "value"), [("true", True), ("off", False), ("7", 7), (True, True), (3, 3)])
-def test_values_are_taken_as_tilelang_takes_them(typed, value):
-    assert (
-        parse_pass_config("tl.ptxas_register_usage_level", typed) is value
-        or parse_pass_config("tl.ptxas_register_usage_level", typed) == value
-    )
+@pytest.mark.parametrize(
+    ("name", "typed", "value"),
+    [
+        ("tl.enable_fast_math", "true", True),
+        ("tl.enable_fast_math", "off", False),
+        ("tl.enable_fast_math", "1", True),
+        ("tl.disable_wgmma", True, True),
+        ("tl.ptxas_register_usage_level", "7", 7),
+        ("tl.ptxas_register_usage_level", 3, 3),
+        ("tl.config_index_bitwidth", "64", 64),
+        ("tl.device_compile_flags", "-lineinfo", "-lineinfo"),
+    ],
+)
+def test_values_are_taken_as_tilelang_takes_them(name, typed, value):
+    assert repr(parse_pass_config(name, typed)) == repr(value)
+
+
+@pytest.mark.parametrize(
+    ("name", "typed", "said"),
+    [
+        ("tl.enable_fast_math", "banana", "tl.enable_fast_math is 'banana'; give true or false"),
+        ("tl.disable_wgmma", 2, "give true or false"),
+        ("tl.ptxas_register_usage_level", "99", "is 99; give a whole number from 0 to 10"),
+        ("tl.ptxas_register_usage_level", "true", "give a whole number"),
+        ("tl.ptxas_register_usage_level", "-1", "is -1; give a whole number from 0 to 10"),
+    ],
+)
+def test_a_value_of_the_wrong_kind_is_refused_before_anything_is_compiled(name, typed, said):
+    with pytest.raises(BadValue, match=said):
+        parse_pass_config(name, typed)
+
+
+def test_the_offered_ones_say_what_they_take():
+    assert choices("tl.ptxas_register_usage_level") == tuple(map(str, range(11)))
+    assert all(choices(name) == ("true", "false") for name in OFFERED if name not in RANGES)
+    assert choices("tl.device_compile_flags") == ()
 
 
 def test_an_unknown_one_says_what_exists():
@@ -33,4 +63,4 @@ def test_an_unknown_one_says_what_exists():
 
 def test_a_value_that_cannot_be_meant_is_refused():
     with pytest.raises(BadValue, match="give true, false, a whole number or a word"):
-        parse_pass_config("tl.enable_fast_math", "rm -rf; x")
+        parse_pass_config("tl.device_compile_flags", "rm -rf; x")

@@ -119,6 +119,7 @@ def test_causal_attention_with_stages_needs_tma():
         ("gemm", "cpu", "float16", "the CPU target runs float32 only, not float16"),
         ("vector_add", "sm_75", "bfloat16", "sm_75 has no bfloat16 arithmetic; choose float16, or sm_80 or newer"),
         ("flash_attention", "sm_75", "float32", "sm_75 has no TF32"),
+        ("flash_attention", "sm_70", "float16", "no layout for two products in a row on sm_70; choose sm_75 or newer"),
     ],
 )
 def test_what_a_target_cannot_do_is_named(name, arch, dtype, part):
@@ -145,3 +146,22 @@ def test_float32_on_turing_is_scalar_and_says_so():
 def test_wgmma_columns_that_compute_wrong_values_are_named():
     notes = gemm("sm_90a", 128, 48, 64, 1, 256, {"layout": "NT"}).notes
     assert any("known to compute wrong values for 24 columns a warp group" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("name", "problem", "config", "sentence"),
+    [
+        ("gemm", {"M": 65_536 * 64, "N": 64, "K": 64}, {"block_M": 64}, "65,536 blocks along y of the grid is over the limit of 65,535"),
+        ("gemm_bias_gelu", {"M": 65_535 * 64 + 1, "N": 64, "K": 64}, {"block_M": 64}, "65,536 blocks along y"),
+        ("flash_attention", {"H": 65_536}, {}, "65,536 blocks along y of the grid is over the limit of 65,535; use fewer heads"),
+        ("flash_attention", {"B": 70_000}, {}, "70,000 blocks along z of the grid is over the limit of 65,535; use a smaller batch"),
+    ],
+)
+def test_a_grid_that_cuda_cannot_number_is_pruned(name, problem, config, sentence):
+    broken = judged(name, "sm_90a", problem, **config).broken
+    assert any(sentence in each for each in broken), broken
+    assert not any("grid" in each for each in judged(name, "cpu", {**problem, "dtype": "float32"}, **config).broken)
+
+
+def test_the_largest_grid_is_not_pruned():
+    assert gemm("sm_90a", 64, 64, 32, 2, 128, {"M": 65_535 * 64, "N": 64, "K": 64}).broken == ()

@@ -162,3 +162,8 @@ def test_softmax(arch, problem, config):
 @pytest.mark.parametrize(("arch", "problem", "config"), VECTOR_ADD, ids=str)
 def test_vector_add(arch, problem, config):
     foreseen("vector_add", arch, problem, config)
+
+
+@pytest.mark.parametrize("config", [attention_tile(64, 64, 0, 128), attention_tile(16, 16, 1, 32)])
+def test_attention_on_volta_is_unsupported_because_it_does_not_lower(config):
+    assert "Layout infer conflict" in lowered("flash_attention", "sm_70", attention(64, 64), config).error

@@ -84,6 +84,23 @@ def test_an_artifact_whose_files_were_deleted_is_no_hit(store):
     assert store.artifact("abcd") is None
 
 
+@pytest.mark.parametrize("file", ["source.c", "lines.json"])
+def test_an_artifact_whose_files_are_damaged_is_no_hit_and_may_be_made_again(store, file):
+    artifact = Artifact("abcd", "cpu", "int x;", "c", lines={"source": (1,)})
+    store.save_artifact(artifact)
+    (store.files.folder("abcd") / file).write_bytes(b"\xff\xfe{")
+    assert store.artifact("abcd", complete=True) is None
+    store.save_artifact(artifact)
+    assert store.artifact("abcd", complete=True) == artifact
+
+
+def test_sizes_are_counted_while_others_delete_their_files(store, monkeypatch):
+    store.save_artifact(Artifact("abcd", "cpu", "int x;", "c"))
+    real = os.walk
+    monkeypatch.setattr("os.walk", lambda root: ((folder, below, [*names, "gone.tmp"]) for folder, below, names in real(root)))
+    assert store.size_bytes()["artifacts"] == len("int x;")
+
+
 def test_clearing_the_cache_keeps_results_and_other_folders(store, tmp_path):
     (tmp_path / "tilelang-1").mkdir()
     (tmp_path / "tilelang-1" / "kernel.so").write_bytes(b"x" * 100)
@@ -121,6 +138,15 @@ def test_a_queued_job_is_cancelled_at_once_and_a_running_one_is_asked_to_stop(st
     store.cancel(second)
     assert store.job(first).state == "cancelling"
     assert store.job(second).state == "cancelled"
+
+
+def test_the_oldest_job_is_served_first_and_a_stop_is_seen_behind_any_number_of_others(store):
+    jobs = [store.submit("run", {}) for _ in range(5)]
+    store.claim(jobs[0])
+    store.cancel(jobs[0])
+    assert [job.id for job in store.jobs(active=True, limit=3, oldest_first=True)] == jobs[:3]
+    assert [job.id for job in store.jobs(active=True, limit=3)] == jobs[:1:-1]
+    assert store.asked_to_stop() == [jobs[0]]
 
 
 def test_a_new_engine_queues_the_jobs_of_a_dead_one_again_but_not_for_ever(store):

@@ -51,11 +51,11 @@ def rows(values=VALUES, problems: int = 1, measured: float = 1.0, seed: int = 0)
 def measured_results(ordinal: int, us: float, config: dict) -> dict:
     registers = 96 + config["block_M"] * config["block_N"] // 512
     return {
-        "trial": f"t{ordinal}", "median_us": us, "p10_us": us * 0.99, "p90_us": us * 1.02, "n": 50, "tflops": 137_438.0 / us, "gbps": 1e5 / us,
-        "roofline": 137.0 / us, "rel_error": 2e-4, "registers": registers, "spill_bytes": 64 if registers > 200 else 0,
+        "trial": f"t{ordinal}", "median_us": us, "p10_us": us * 0.99, "p90_us": us * 1.02, "n": 50, "tflops": 137_438.0 / us,
+        "gbps": 1e5 / us, "roofline": 137.0 / us, "rel_error": 2e-4, "registers": registers, "spill_bytes": 64 if registers > 200 else 0,
         "shared_static_bytes": 0, "shared_dynamic_bytes": 1024 * config["num_stages"] * config["block_K"], "threads_launched": 384,
-        "occupancy": 0.1875, "instructions": {"sass": {"tensor_core": config["block_M"], "barrier": 12}}, "compile_s": 0.6, "measure_s": 0.1,
-        "ended": 1000.0 + ordinal,
+        "occupancy": 0.1875, "instructions": {"sass": {"tensor_core": config["block_M"], "barrier": 12}}, "compile_s": 0.6,
+        "measure_s": 0.1, "ended": 1000.0 + ordinal,
     }  # fmt: skip
 
 

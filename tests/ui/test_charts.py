@@ -1,9 +1,11 @@
 """Frames and figures: what stands on a chart, from records alone."""
 
 from tests.ui import examples
+from tileviz.bench.traffic import chains
 from tileviz.ui.charts import style
 from tileviz.ui.charts.latency import fastest_baseline, latency_figure, latency_frame
 from tileviz.ui.charts.samples import GL_FROM, samples_figure, samples_frame
+from tileviz.ui.charts.traffic import traffic_figure, traffic_frame
 
 
 def test_ours_comes_first_then_the_fastest_baseline():
@@ -65,3 +67,38 @@ def test_many_samples_are_drawn_by_webgl():
 
 def test_every_role_has_a_colour_of_its_own():
     assert len(set(style.COLOURS.values())) == len(style.COLOURS)
+
+
+def test_an_empty_kernel_is_a_line_where_it_can_be_seen_and_short_times_say_so():
+    near = examples.trial(timing=examples.timing(1.1, floor_us=0.6, launch_bound=True), baselines=())
+    figure = latency_figure(latency_frame(near))
+    assert figure.layout.shapes[0].x0 == 0.6 and "empty kernel" in figure.layout.annotations[0].text
+    assert "launch-bound" in figure.data[0].y[0]
+    far = latency_figure(latency_frame(examples.trial(timing=examples.timing(3200.0, floor_us=0.6), baselines=())))
+    assert not far.layout.shapes and "launch-bound" not in far.data[0].y[0]
+
+
+def test_traffic_has_a_column_a_level_a_bar_a_chain_and_formulas_on_hover():
+    problem = {"M": 8192, "N": 4096, "K": 1024, "dtype": "float16", "epilogue": "bias_gelu_tanh"}
+    found = chains("gemm_bias_gelu", problem, {"block_M": 128, "block_N": 256, "block_K": 64})
+    frame = traffic_frame(found, "fused")
+    dram = frame[(frame["level"] == "dram") & (frame["chain"] == "fused")]
+    assert dram["bytes"].sum() == found[-1].total("dram") and set(dram["role"]) == {"ours"}
+    figure = traffic_figure(frame)
+    assert [a.text for a in figure.layout.annotations] == ["<b>DRAM</b>", "<b>L2</b>", "<b>shared memory</b>", "<b>registers</b>"]
+    assert "M K + K N + M N" in figure.data[0].customdata[0][2]
+    assert list(figure.layout.yaxis.categoryarray) == ["one launch", "product with bias, then the activation", "a launch for each step"]
+
+
+def test_softmax_moves_nothing_through_shared_memory_in_the_model():
+    found = chains("softmax", {"M": 128, "N": 1000, "dtype": "float32"}, {"block_N": 1024})
+    assert len(traffic_figure(traffic_frame(found, "one_pass")).layout.annotations) == 3
+
+
+def test_one_slow_baseline_is_cut_so_that_the_others_can_be_told_apart():
+    far = examples.baseline("math", "SDPA math", 90_000.0, 3200.0)
+    near = examples.baseline("flash", "SDPA flash", 3000.0, 3200.0)
+    figure = latency_figure(latency_frame(examples.trial(baselines=(far, near))))
+    assert figure.layout.xaxis.range[1] < 15
+    assert [("bar cut" in label) for label in figure.data[0].y] == [True, False, False]
+    assert 90.0 in figure.data[0].x

@@ -92,6 +92,17 @@ def test_a_difference_becomes_two_columns_of_one_length():
     assert left.spans == ((2, 0, 1, 0),) and right.spans == ((3, 0, 1, 4),)
 
 
+def test_what_went_and_what_came_stand_beside_each_other():
+    changed = [Row(1, 0, "removed"), Row(2, 0, "removed"), Row(0, 1, "added"), Row(3, 2, "same"), Row(0, 3, "added"), Row(4, 0, "removed")]
+    found = rows.beside(changed)
+    assert [(row.left, row.right, row.kind) for row in found] == [
+        (1, 1, "replaced"), (2, 0, "replaced"), (3, 2, "same"), (0, 3, "replaced"), (4, 0, "replaced"),
+    ]  # fmt: skip
+    left, right = rows.column(found, "a\nb\nc\nd", [], "left"), rows.column(found, "x\nc\ny", [], "right")
+    assert left.marks == (1, MARKS["removed"], 2, MARKS["removed"], 4, MARKS["filler"], 5, MARKS["removed"])
+    assert right.marks == (1, MARKS["added"], 2, MARKS["filler"], 4, MARKS["added"], 5, MARKS["filler"])
+
+
 def test_only_changed_rows_are_kept_with_a_few_around_and_the_rest_is_counted():
     all_rows = [Row(n, n, "changed" if n == 10 else "same") for n in range(1, 21)]
     kept = rows.kept(all_rows, rows.around_changes(all_rows))

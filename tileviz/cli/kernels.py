@@ -6,6 +6,7 @@ from tileviz import kernels as registry
 from tileviz.compiler import targets
 from tileviz.engine import requests
 from tileviz.kernels.base import Choice, Flag, Kernel, Real, Size
+from tileviz.kernels.fields import LARGEST_SIZE
 from tileviz.records import Target
 
 
@@ -73,7 +74,7 @@ def _takes(field) -> str:
     if isinstance(field, Flag):
         return "true | false"
     if isinstance(field, Size):
-        return f"whole number from {field.minimum:,}" + (f" to {field.maximum:,}" if field.maximum < 2**31 - 1 else "")
+        return f"whole number from {field.minimum:,}" + (f" to {field.maximum:,}" if field.maximum < LARGEST_SIZE else "")
     return "number"
 
 

@@ -91,7 +91,7 @@ class Engine:
                 self.last_work = time.monotonic()
 
     def _take_new_jobs(self) -> None:
-        for job in reversed(self.store.jobs(active=True, limit=200)):
+        for job in self.store.jobs(active=True, limit=200, oldest_first=True):
             if job.state != "queued" or job.id in self.tasks or self._must_queue(job):
                 continue
             if sum(task.is_compiling for task in self.tasks.values()) >= self.compile_slots:
@@ -108,9 +108,9 @@ class Engine:
         return job.kind == "sweep" and any(isinstance(t, SweepTask) and t.doc.get("device") == device for t in self.tasks.values())
 
     def _take_cancels(self) -> None:
-        for job in self.store.jobs(active=True, limit=200):
-            if job.state == "cancelling" and job.id in self.tasks:
-                self.tasks[job.id].guarded(self.tasks[job.id].cancel)
+        for job in self.store.asked_to_stop():
+            if job in self.tasks:
+                self.tasks[job].guarded(self.tasks[job].cancel)
 
     def _listen(self, timeout: float) -> None:
         """Waits for messages of the nursery and the children, and handles one of each."""

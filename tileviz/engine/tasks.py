@@ -141,16 +141,21 @@ class Task:
             step()
         except StoreError as error:
             log.error("job %s: %s", self.job, error)
-            self._kill()
-            self.unwritten = ("failed", str(error))
+            self._give_up(str(error))
             time.sleep(0.2)
         except TilevizError as error:
-            self._kill()
-            self.unwritten = ("failed", str(error))
+            self._give_up(str(error))
         except Exception as error:
             log.exception("job %s", self.job)
+            self._give_up(f"the engine failed on this job ({type(error).__name__}: {error}); see engine.log")
+
+    def _give_up(self, sentence: str) -> None:
+        """Kills what runs and ends the job at the next step. When even that fails, it must not take the engine along."""
+        self.unwritten = ("failed", sentence)
+        try:
             self._kill()
-            self.unwritten = ("failed", f"the engine failed on this job ({type(error).__name__}: {error}); see engine.log")
+        except Exception:
+            log.exception("job %s: what it left could not be cleared", self.job)
 
     # what happens on it
 

@@ -5,7 +5,10 @@ from tileviz.records import Estimate
 
 
 def cannot(problem, target) -> str | None:
-    """float32 needs TF32: without it the scalar products spread scores and output unlike over the threads."""
+    """float32 needs TF32: without it the scalar products spread scores and output unlike over the threads. Volta's own instruction spreads
+    what a product gives and what it takes unlike, so that no config of a second product from registers lowers."""
+    if target.capability == (7, 0):
+        return f"TileLang 0.1.15 has no layout for two products in a row on {target.name}; choose sm_75 or newer"
     if problem["dtype"] != "float32" or not target.is_cuda or target.at_least(8):
         return None
     why = f"{target.name} has no TF32 to multiply float32 with, and TileLang has no layout for scalar attention"
@@ -36,6 +39,8 @@ def estimate(problem, config, target):
             tiles.product_step(N, dtype, instruction, target),
             rules.shared_memory(shared, target),
             rules.threads(threads, producers, target),
+            rules.grid(problem["H"], "y", "use fewer heads", target),
+            rules.grid(problem["B"], "z", "use a smaller batch", target),
             _runtime_trips(problem, config, producers, target),
         ),
         notes=rules.joined(rules.accumulator_note(accumulator, target), *masked),

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 
 from tileviz.errors import BadValue
 
+LARGEST_SIZE = 2**31 - 2**16
+"""TileLang counts with 32 bits: a size rounded up to whole tiles, of 65,536 at most, must not go over."""
+
 
 @dataclass(frozen=True)
 class Size:
@@ -14,7 +17,7 @@ class Size:
     default: int
     help: str = ""
     minimum: int = 1
-    maximum: int = 2**31 - 1
+    maximum: int = LARGEST_SIZE
 
     def parse(self, value) -> int:
         number = _whole(self.name, value)
@@ -112,13 +115,21 @@ def _whole(name: str, value) -> int:
     if isinstance(value, bool):
         raise BadValue(f"{name} is {value}; give a whole number")
     try:
-        number = float(str(value).replace("_", "").replace(",", "")) if not isinstance(value, int) else value
+        number = _number(value)
         whole = int(number)
     except (TypeError, ValueError, OverflowError):
         raise BadValue(f"{name} is '{value}'; give a whole number") from None
     if whole != number:
         raise BadValue(f"{name} is {value}; give a whole number")
     return whole
+
+
+def _number(value) -> int | float:
+    """A number in any spelling; a whole one exactly, however long."""
+    if isinstance(value, (int, float)):
+        return value
+    digits = str(value).replace("_", "").replace(",", "")
+    return int(digits) if len(digits) < 40 and digits.strip().lstrip("+-").isdecimal() else float(digits)
 
 
 def _truth(name: str, value) -> bool:

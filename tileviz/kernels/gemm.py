@@ -116,7 +116,7 @@ KERNEL = Kernel(
         "sm_80": {"block_K": 32, "num_stages": 4, "threads": 128},
         "sm_86": {"block_K": 32},
         "sm_89": {"block_K": 32},
-        "sm_90a": {"block_N": 256, "block_K": 128, "num_stages": 2, "threads": 512},
+        "sm_90a": {"block_N": 256, "block_K": 64, "num_stages": 4},
         "sm_120a": {"block_K": 32},
     },
     suggest=suggest,

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from tileviz.errors import BadValue, UnknownName
+from tileviz.kernels.fields import Flag, Size
 
 OFFERED = {
     "tl.enable_fast_math": "fast approximations of exp, tanh, division (nvcc --use_fast_math)",
@@ -17,24 +18,44 @@ OFFERED = {
 }
 """The ones the page offers, with what they do."""
 
-# a line such as `    TL_ENABLE_FAST_MATH = "tl.enable_fast_math"`
-_MEMBER = re.compile(r'^\s*[A-Z][A-Z0-9_]*\s*=\s*"([a-z][\w.]*)"', re.M)
+RANGES = {"tl.ptxas_register_usage_level": (0, 10)}
+"""Pass configs that take a whole number, with the least and the most."""
+
+# a line such as `    TL_ENABLE_FAST_MATH = "tl.enable_fast_math"`, and the text under it, which ends in the default
+_MEMBER = re.compile(r'^\s*[A-Z][A-Z0-9_]*\s*=\s*"([a-z][\w.]*)"[ \t]*(?:\n\s*"""(.*?)""")?', re.M | re.S)
+_FLAG = re.compile(r"\bDefault: (?:True|False)\b")
 
 
 @functools.cache
-def known_pass_configs() -> tuple[str, ...]:
-    """Every pass config that the installed TileLang names; the offered ones when TileLang is not installed."""
+def _documented() -> dict[str, str]:
+    """Every pass config that the installed TileLang names, with what it says of it; the offered ones when TileLang is not installed."""
     spec = importlib.util.find_spec("tilelang")
     listed = Path(spec.origin).parent / "transform" / "pass_config.py" if spec and spec.origin else None
     if listed is None or not listed.is_file():
-        return tuple(OFFERED)
-    return tuple(sorted({name for name in _MEMBER.findall(listed.read_text()) if "." in name}))
+        return {name: "" if name in RANGES else "Default: False" for name in OFFERED}
+    return {name: text for name, text in _MEMBER.findall(listed.read_text()) if "." in name}
+
+
+def known_pass_configs() -> tuple[str, ...]:
+    """The names of all pass configs, in order."""
+    return tuple(sorted(_documented()))
+
+
+def choices(name: str) -> tuple[str, ...]:
+    """What a pass config takes, as words; empty where any word or number may be meant."""
+    if name in RANGES:
+        return tuple(map(str, range(RANGES[name][0], RANGES[name][1] + 1)))
+    return ("true", "false") if _FLAG.search(_documented().get(name, "")) else ()
 
 
 def parse_pass_config(name: str, value):
-    """The value of a pass config as TileLang takes it: true or false, or a whole number."""
-    if name not in known_pass_configs():
+    """The value of a pass config as TileLang takes it: true or false, a whole number, or a word. Raises UnknownName, BadValue."""
+    if name not in _documented():
         raise UnknownName.of("pass config", name, known_pass_configs())
+    if name in RANGES:
+        return Size(name, 0, minimum=RANGES[name][0], maximum=RANGES[name][1]).parse(value)
+    if choices(name):
+        return Flag(name, False).parse(value)
     if isinstance(value, (bool, int)):
         return value
     word = str(value).strip().lower()

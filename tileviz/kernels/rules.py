@@ -14,6 +14,7 @@ __all__ = [
     "cpu_stack",
     "dtype_supported",
     "gemm_math_mode",
+    "grid",
     "joined",
     "shared_memory",
     "threads",
@@ -22,6 +23,9 @@ __all__ = [
 
 CPU_STACK_LIMIT = 4 << 20
 """Bytes of tiles on the stack of the CPU target: 4 MB works, 8 MB is a segmentation fault."""
+
+MOST_BLOCKS = 65_535
+"""Blocks of a CUDA grid along y, and along z."""
 
 BARRIER_BYTES = 1024
 """Static shared memory of a block that waits on TMA: the barriers, rounded up to the alignment of the dynamic part."""
@@ -51,6 +55,13 @@ def threads(asked: int, producers: int, target: Target) -> str | None:
         return None
     extra = f" ({asked:,} + {producers:,} producer)" if producers else ""
     return f"{asked + producers:,} threads a block{extra} is over the limit of {target.limits.threads_per_block:,}; use fewer threads"
+
+
+def grid(blocks: int, axis: str, fix: str, target: Target) -> str | None:
+    """CUDA numbers the blocks along y and z with 16 bits; along x with 31, more than any problem has."""
+    if not target.is_cuda or blocks <= MOST_BLOCKS:
+        return None
+    return f"{blocks:,} blocks along {axis} of the grid is over the limit of {MOST_BLOCKS:,}; {fix}"
 
 
 def cpu_stack(tile_bytes: int, target: Target) -> str | None:
@@ -116,6 +127,7 @@ def tile_gemm(problem, config, target: Target) -> Estimate:
             *(tiles.odd_row(c.tensor, n, c, stages, producers, target) for c, n in zip(copies, rows, strict=True)),
             shared_memory(shared, target),
             threads(asked, producers, target),
+            grid(ceildiv(problem["M"], M), "y", "use a larger block_M", target),
         ),
         notes=joined(
             accumulator_note(accumulator, target),

@@ -1,6 +1,8 @@
 """What pages, commands and the engine see of the store: records in, records out."""
 
 import json
+import logging
+import os
 import shutil
 import time
 import uuid
@@ -14,6 +16,8 @@ from tileviz.store.database import Database
 from tileviz.store.home import tileviz_home
 from tileviz.store.rows import insert_trial
 from tileviz.store.sweeps import SweepStore
+
+log = logging.getLogger("tileviz.store")
 
 INDUCTOR = "inductor"
 """Folder of our home in which torch.compile and Triton keep what they compile."""
@@ -50,11 +54,12 @@ class Store(SweepStore):
             row = connection.execute("SELECT * FROM job WHERE id=?", (job,)).fetchone()
             return _job_view(row, _position(connection, row)) if row else None
 
-    def jobs(self, *, active: bool = False, limit: int = 50) -> list[JobView]:
-        """Jobs, newest first; active ones alone on demand."""
+    def jobs(self, *, active: bool = False, limit: int = 50, oldest_first: bool = False) -> list[JobView]:
+        """Jobs, newest first, or as they are served; active ones alone on demand."""
+        order = "created, rowid" if oldest_first else "created DESC, rowid DESC"
         where = "WHERE state IN ('queued','running','cancelling')" if active else ""
         with self.database.connect() as connection:
-            rows = connection.execute(f"SELECT * FROM job {where} ORDER BY created DESC LIMIT ?", (limit,)).fetchall()
+            rows = connection.execute(f"SELECT * FROM job {where} ORDER BY {order} LIMIT ?", (limit,)).fetchall()
             return [_job_view(row, _position(connection, row)) for row in rows]
 
     def cancel(self, job: str) -> None:
@@ -62,6 +67,11 @@ class Store(SweepStore):
         with self.database.transaction() as connection:
             connection.execute("UPDATE job SET state='cancelled', reason='cancelled before it started', ended=? WHERE id=? AND state='queued'", (time.time(), job))
             connection.execute("UPDATE job SET state='cancelling' WHERE id=? AND state='running'", (job,))
+
+    def asked_to_stop(self) -> list[str]:
+        """Ids of running jobs that somebody has cancelled."""
+        with self.database.connect() as connection:
+            return [row["id"] for row in connection.execute("SELECT id FROM job WHERE state='cancelling'")]
 
     def claim(self, job: str) -> bool:
         """Takes a queued job for running; False when it is no longer queued."""
@@ -152,19 +162,23 @@ class Store(SweepStore):
             connection.execute("INSERT OR REPLACE INTO artifact VALUES (?, ?, ?, ?)", (artifact.key, time.time(), int(complete), json.dumps(doc)))
 
     def artifact(self, key: str, *, complete: bool = False) -> Artifact | None:
-        """The artifact with its texts; None when there is none, when its files are gone, or when a complete one is asked for and it is not."""
+        """The artifact with its texts; None when there is none, when its files are gone or damaged, or when it is not complete as asked."""
         with self.database.connect() as connection:
             row = connection.execute("SELECT doc, complete FROM artifact WHERE key=?", (key,)).fetchone()
         if row is None or (complete and not row["complete"]):
             return None
         doc = json.loads(row["doc"])
-        texts = self.files.read(key, doc)
+        try:
+            texts, lines = self.files.read(key, doc), self.files.lines(key)
+        except (OSError, ValueError) as error:
+            log.warning("the files of artifact %s cannot be read, so it will be compiled again: %s", key, error)
+            return None
         if "source" not in texts:
             return None
         resources = resources_from_json(doc.pop("resources", {}))
         known = {f.name for f in fields(Artifact)}
         doc["tensors"] = tuple(doc.get("tensors") or ())
-        return Artifact(**{k: v for k, v in doc.items() if k in known}, **texts, resources=resources, lines=self.files.lines(key))
+        return Artifact(**{k: v for k, v in doc.items() if k in known}, **texts, resources=resources, lines=lines)
 
     # devices and notices
 
@@ -189,7 +203,7 @@ class Store(SweepStore):
         """Bytes on disk: results (the SQLite file), artifacts, and the caches of TileLang and of torch.compile and Triton under our home."""
         sizes = {"results": 0, "artifacts": 0, "tilelang": 0, "inductor": _tree_size(self.home / INDUCTOR)}
         for path in self.home.glob("store.db*"):
-            sizes["results"] += path.stat().st_size
+            sizes["results"] += _size(path)
         sizes["artifacts"] = _tree_size(self.files.root)
         sizes["tilelang"] = sum(_tree_size(p) for p in self.home.glob("tilelang-*"))
         return sizes
@@ -226,4 +240,12 @@ def _position(connection, row) -> int | None:
 
 
 def _tree_size(root: Path) -> int:
-    return sum(p.stat().st_size for p in root.rglob("*") if p.is_file()) if root.is_dir() else 0
+    return sum(_size(Path(folder, name)) for folder, _, names in os.walk(root) for name in names)
+
+
+def _size(path: Path) -> int:
+    """Bytes of a file; 0 when it was deleted since it was listed, as compilers and SQLite do with theirs."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

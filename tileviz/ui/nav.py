@@ -21,9 +21,10 @@ ICON = str(Path(__file__).parent / "icon.png")
 
 
 def pages() -> list:
-    """Every page, in the order of the menu. The name in the address is the file's stem; the first page has the bare address."""
+    """Every page, in the order of the menu. The name in the address is the file's stem; the first page has the bare address, and its
+    stem leads there (Streamlit would reserve it and find nothing)."""
     return [
-        st.Page("pages/explore.py", title="Explore", icon=":material/tune:", default=True),
+        st.Page("pages/explore.py", title="Explore", icon=":material/tune:", default=True, url_path="start"),
         st.Page("pages/sweep.py", title="Sweep", icon=":material/grid_on:"),
         st.Page("pages/codeview.py", title="Code", icon=":material/code:"),
         st.Page("pages/system.py", title="System", icon=":material/memory:"),

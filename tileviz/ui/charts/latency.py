@@ -12,6 +12,9 @@ from tileviz.ui.charts import style
 
 COLUMNS = ["name", "role", "median_us", "p10_us", "p90_us", "n", "timer", "l2", "launch_bound", "floor_us", "kernel"]
 
+CUT_AT = 4.0
+"""A bar longer than this many times the longer of ours and the best baseline is cut: one slow baseline would hide all differences."""
+
 FLOOR_FROM = 0.02
 """Share of the longest bar from which the empty kernel's line is worth drawing."""
 
@@ -42,7 +45,8 @@ def latency_frame(trial: Trial) -> pd.DataFrame:
 
 def latency_figure(frame: pd.DataFrame) -> go.Figure:
     """Horizontal bars of the median; whiskers from p10 to p90; each bar's value stands under its name."""
-    divisor, unit = scale_us(float(frame["p90_us"].max()) if len(frame) else 0.0)
+    end = axis_end(frame)
+    divisor, unit = scale_us(end)
     rows = frame.iloc[::-1]
     values = rows[["median_us", "p10_us", "p90_us"]] / divisor
     told = [
@@ -52,7 +56,7 @@ def latency_figure(frame: pd.DataFrame) -> go.Figure:
     whiskers = {"array": values["p90_us"] - values["median_us"], "arrayminus": values["median_us"] - values["p10_us"]}
     bars = go.Bar(
         x=values["median_us"],
-        y=[_label(row.name, row.median_us, row.launch_bound) for row in rows.itertuples(index=False)],
+        y=[_label(row.name, row.median_us, row.launch_bound, row.median_us > end) for row in rows.itertuples(index=False)],
         orientation="h",
         marker={"color": [style.COLOURS[role] for role in rows["role"]]},
         error_x={"type": "data", "symmetric": False, "color": style.ERROR_BAR, "thickness": 1.5, "width": 5, **whiskers},
@@ -60,14 +64,23 @@ def latency_figure(frame: pd.DataFrame) -> go.Figure:
         hovertemplate="median %{customdata[1]}, p10 %{customdata[0]}, p90 %{customdata[2]}<br>"
         "%{customdata[3]} samples, %{customdata[4]}, L2 %{customdata[5]}<br>%{customdata[6]}<extra></extra>",
     )
-    x = {"title": {"text": f"latency, {unit} (median; whiskers p10 to p90)"}, "rangemode": "tozero"}
+    x = {"title": {"text": f"latency, {unit} (median; whiskers p10 to p90)"}, "range": [0, 1.04 * end / divisor]}
     return go.Figure(bars, style.layout(80 + 50 * max(1, len(frame)), x, {"type": "category"}, **_floor(frame, divisor)))
+
+
+def axis_end(frame: pd.DataFrame) -> float:
+    """Microseconds at the right end: the longest whisker, or where longer bars are cut."""
+    if not len(frame):
+        return 0.0
+    near = frame[frame["role"].isin(("ours", "best baseline"))]["p90_us"].max()
+    longest = float(frame["p90_us"].max())
+    return min(longest, CUT_AT * float(near)) if near == near else longest
 
 
 def _floor(frame: pd.DataFrame, divisor: float) -> dict:
     """A dotted line where an empty kernel ends, unless it would lie on the axis."""
     known = frame["floor_us"].dropna()
-    if not len(known) or not known.iloc[0] > FLOOR_FROM * frame["median_us"].max():
+    if not len(known) or not known.iloc[0] > FLOOR_FROM * axis_end(frame):
         return {}
     at = float(known.iloc[0]) / divisor
     look = {"color": style.ERROR_BAR, "width": 1.5, "dash": "dot"}
@@ -79,8 +92,8 @@ def _floor(frame: pd.DataFrame, divisor: float) -> dict:
     return {"shapes": [line], "annotations": [words], "margin": {"l": 8, "r": 16, "t": 24, "b": 8}}
 
 
-def _label(name: str, median_us: float, launch_bound: bool) -> str:
-    mark = ", launch-bound" if launch_bound else ""
+def _label(name: str, median_us: float, launch_bound: bool, is_cut: bool) -> str:
+    mark = ", launch-bound" if launch_bound else ", bar cut" if is_cut else ""
     return f"{html.escape(name)}<br><b>{duration_us(median_us)}</b>{mark}"
 
 

@@ -271,6 +271,7 @@ export default function (component) {
   } else v.paint()
   requestAnimationFrame(v.map)
   const group = data.group ? join(data.group, v) : null
+  root.classList.toggle("together", data.together)
   v.together = data.together ? () => others(group, v) : null
   if (data.line && data.line !== v.asked) {
     v.asked = data.line

@@ -16,7 +16,7 @@ from tileviz.lens import diff as difference
 from tileviz.records import Artifact, Trial
 from tileviz.ui import code, places, resources
 from tileviz.ui.codepane import code_pane
-from tileviz.ui.codeview import rows, texts, waiting
+from tileviz.ui.codeview import recent, rows, texts, waiting
 from tileviz.ui.stores import store
 from tileviz.ui.trouble import guarded, plain
 
@@ -24,8 +24,6 @@ NAME = "other"
 """Of the jobs that compile the other side."""
 
 PARAMETER = "b"
-
-RECENT = 40
 
 ALL, CHANGED = "All lines", "Changed lines"
 
@@ -161,7 +159,7 @@ def found(left: str, right: str, language: str) -> difference.Diff:
 @st.cache_data(max_entries=16, show_spinner=False)
 def aligned(left: str, right: str, language: str, shown: str) -> tuple[rows.Column, rows.Column]:
     """Both columns, filtered alike."""
-    known = found(left, right, language).rows
+    known = rows.beside(found(left, right, language).rows)
     spans = [code.lit(text, language)[1] if language in lens.LANGUAGES else [] for text in (left, right)]
     at = next((number for number, cls in enumerate(lens.CLASSES) if cls.title == shown), None)
     wanted = rows.around_changes(known) if shown == CHANGED else [True] * len(known)
@@ -181,13 +179,8 @@ def resource_frame(left: Artifact, right: Artifact) -> pd.DataFrame:
 
 
 def _trials(request: Request) -> list[Trial]:
-    """Compiled configs of this kernel other than A, each code once, newest first."""
-    seen, out = {request.key}, []
-    for trial in store().trials(request.kernel, limit=RECENT):
-        if trial.artifact and trial.key not in seen and trial.target != "cpu":
-            seen.add(trial.key)
-            out.append(trial)
-    return out
+    """Compiled configs of this kernel other than A, newest first."""
+    return [trial for trial in recent.compiled(request.kernel) if trial.key != request.key and trial.target != "cpu"]
 
 
 def _differing(trial: Trial, request: Request) -> dict:

@@ -10,7 +10,7 @@ from tileviz.formats import age, assignments
 from tileviz.kernels.base import Kernel
 from tileviz.records import Artifact, JobView, Trial
 from tileviz.ui import code, explore, headline, places, resources, runs, script, shown, state
-from tileviz.ui.codeview import compare, evidence, lowering, panes, rungs, texts
+from tileviz.ui.codeview import compare, evidence, lowering, panes, recent, rungs, texts
 from tileviz.ui.forms import Chosen
 from tileviz.ui.stores import store
 from tileviz.ui.trouble import guarded, plain
@@ -20,8 +20,6 @@ TABS = (COUNTS, DIFF, LADDER, LOWERING, LAYOUTS)
 
 SUGGESTED = ("sm_80", "sm_90a", "sm_100a", "sm_120a")
 """Architectures offered to a reader who stands on the CPU target."""
-
-RECENT = 30
 
 
 def read_address() -> None:
@@ -68,10 +66,10 @@ def header(chosen: Chosen, request: Request | None, why_not: str, job: JobView |
     for note in state.notes():
         st.warning(plain(note))
     running = job is not None and job.active
-    left, recent, other, button = st.columns([5, 4, 4, 2], vertical_alignment="bottom", gap="small")
+    left, loaded, other, button = st.columns([5, 4, 4, 2], vertical_alignment="bottom", gap="small")
     with left:
         st.subheader(plain(f"{chosen.kernel.title} for {chosen.place.target.name}"), anchor=False)
-    with recent:
+    with loaded:
         _recent(chosen.kernel)
     word = ""
     if request is not None:
@@ -89,7 +87,7 @@ def header(chosen: Chosen, request: Request | None, why_not: str, job: JobView |
 
 def _recent(kernel: Kernel) -> None:
     """The chooser of A among what is stored."""
-    known = {t.trial: t for t in store().trials(kernel.name, limit=RECENT) if t.artifact}
+    known = {t.trial: t for t in recent.compiled(kernel.name)}
     st.selectbox(
         "Load a compiled config (A)", ["", *known], key="_recent", on_change=_load, disabled=not known,
         format_func=lambda word: _trial_label(known[word]) if word in known else "the knobs on the left",

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from tileviz.lens.diff import Row
 from tileviz.ui.codepane import MARKS, Span
@@ -35,6 +36,30 @@ def kept(rows: Sequence[Row], wanted: Sequence[bool]) -> list[Row | int]:
     return out
 
 
+def beside(rows: Sequence[Row]) -> list[Row]:
+    """The rows with lines that went and lines that came after them side by side, as one changed stretch."""
+    out: list[Row] = []
+    removed: list[Row] = []
+    added: list[Row] = []
+
+    def close() -> None:
+        pairs = zip_longest((row.left for row in removed), (row.right for row in added), fillvalue=0)
+        out.extend(Row(left, right, "replaced") for left, right in pairs)
+        removed.clear()
+        added.clear()
+
+    for row in rows:
+        if row.kind == "removed" and added:
+            close()
+        if row.kind in ("removed", "added"):
+            (removed if row.kind == "removed" else added).append(row)
+            continue
+        close()
+        out.append(row)
+    close()
+    return out
+
+
 def around_changes(rows: Sequence[Row]) -> list[bool]:
     """Rows that changed, with a few around each."""
     wanted = [False] * len(rows)
@@ -60,6 +85,7 @@ def column(rows: Sequence[Row | int], text: str, spans: Sequence[Span], side: st
         numbers.append(number)
         row_of[number] = at
         kind = "same" if isinstance(row, int) else row.kind if number else "filler"
+        kind = {"left": "removed", "right": "added"}[side] if kind == "replaced" else kind
         marks += [at, MARKS[kind]] if kind in MARKS else []
     moved = tuple((row_of[line], start, end, cls) for line, start, end, cls in spans if line in row_of)
     return Column("\n".join(texts), tuple(numbers), tuple(marks), moved)

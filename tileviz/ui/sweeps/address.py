@@ -77,8 +77,7 @@ def take_to(page: str, view: SweepView, problem: Problem, config: Config, trial:
     state.remember(kernel, chosen, {**problem, **config})
     st.session_state["_own"] = {kernel.name: state.words_of(state.defaults(kernel, chosen, problem).config)}
     st.session_state.pop("_job", None)
-    more = {"trial": trial} if trial else {}
-    st.switch_page(f"pages/{page}.py", query_params={**st.session_state["_form_words"], **more})
+    st.switch_page(f"pages/{page}.py", query_params={"trial": trial} if trial else {})  # `carry` there brings the knobs
 
 
 def _follow(view: SweepView) -> None:

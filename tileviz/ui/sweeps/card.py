@@ -56,8 +56,10 @@ def _draw(table: SweepTable, problem: int, index: int, best: int | None) -> None
 
 
 def _frame(frame: pd.DataFrame, key: str, alt: str) -> None:
+    widths = {"knob": 104, "what": 112, "value": 84, "this": 70, "the best": 70}
     columns = {
-        name: st.column_config.TextColumn(name, alignment="right", width=78) for name in ("value", "this", "the best") if name in frame
+        name: st.column_config.TextColumn(name, alignment="left" if name in ("knob", "what") else "right", width=widths[name])
+        for name in frame
     }
     st.dataframe(
         frame,
@@ -67,7 +69,7 @@ def _frame(frame: pd.DataFrame, key: str, alt: str) -> None:
         alt=alt,
         column_config=columns,
         row_height=ROW_PX,
-        height=ROW_PX * (len(frame) + 1) + 4,
+        height=ROW_PX * (len(frame) + 1) + 12,
     )
 
 
@@ -179,8 +181,9 @@ def _links(table: SweepTable, problem: int, index: int, trial: Trial | None) -> 
         st.caption(plain(f"The kernel {table.view.kernel} is not here, so this cannot be opened elsewhere."))
         return
     config = table.configs[index]
-    with st.container(horizontal=True, gap="small"):
-        for page, label, icon in (("explore", "Open in Explore", ":material/tune:"), ("codeview", "Open in Code", ":material/code:")):
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.caption("Open in", width="content")
+        for page, label, icon in (("explore", "Explore", ":material/tune:"), ("codeview", "Code", ":material/code:")):
             if st.button(label, key=f"card_{page}", icon=icon, help=plain(assignments(config))):
                 address.take_to(page, table.view, table.problems[problem], config, trial.trial if trial and page == "explore" else None)
 

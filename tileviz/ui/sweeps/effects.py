@@ -45,8 +45,10 @@ def effects_figure(frame: pd.DataFrame) -> go.Figure:
         for column, name, colour, dash in (("best_us", "best", style.OURS, "solid"), ("median_us", "median", style.OTHER_BASELINE, "dot")):
             figure["data"].append(
                 {
-                    "type": "scatter", "mode": "lines+markers", "x": own["value"].tolist(), "y": (own[column] / divisor).tolist(), "name": name,
-                    "showlegend": place == 0, "legendgroup": name, "line": {"color": colour, "dash": dash, "width": 2}, **axes,
+                    "type": "scatter", "mode": "lines+markers", "x": own["value"].tolist(),
+                    "y": (own[column] / divisor).tolist(),
+                    "name": name, "showlegend": place == 0, "legendgroup": name,
+                    "line": {"color": colour, "dash": dash, "width": 2}, **axes,
                     "text": [f"{duration_us(us)} ({n} measured)" for us, n in zip(own[column], own["measured"], strict=True)],
                     "hovertemplate": f"{html.escape(knob)}=%{{x}}<br>{name} %{{text}}<extra></extra>",
                 }

@@ -21,6 +21,9 @@ MOST_PANELS = 8
 MOST_LABELLED = (14, 24)
 """Columns and rows up to which a cell has its number in it."""
 
+BETWEEN_PX = 58
+"""Between two rows of panels: the ticks of one and the name of the next."""
+
 NOT_RUN_COLOUR = "#8d98a5"
 KIND_CODES = {PRUNED: 0, FAILED: 1, NOT_RUN: 2}
 KIND_COLOURS = (style.PRUNED, style.FAILED, NOT_RUN_COLOUR)
@@ -88,7 +91,7 @@ def heatmap_figure(frame: pd.DataFrame, table: SweepTable, choice: Choice) -> go
         suffix = "" if place == 0 else str(place + 1)
         axes = {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}"}
         figure["data"] += _panel(cells, xs, ys, axes, low, numbers, first=place == 0)
-        _axes(figure["layout"], place, suffix, choice, xs, ys, by, wide, deep)
+        _axes(figure["layout"], place, len(shown), choice, xs, ys, by, wide, deep)
     return go.Figure(figure)
 
 
@@ -232,24 +235,18 @@ def _layout(panels: int, deep: int, rows: int) -> dict:
     return style.layout(height, {}, {}, hoverdistance=300, margin={"l": 8, "r": 8, "t": 28 if panels > 1 else 8, "b": 8})
 
 
-def _axes(layout: dict, place: int, suffix: str, choice: Choice, xs: list, ys: list, by: str | None, wide: int, deep: int) -> None:
-    """The axes of a panel in its part of the figure."""
-    across, down = place % wide, place // wide
-    gap_x, gap_y = 0.09, 0.22 / deep
+def _axes(layout: dict, place: int, panels: int, choice: Choice, xs: list, ys: list, by: str | None, wide: int, deep: int) -> None:
+    """The axes of a panel in its part of the figure; names stand at the left and at the bottom only."""
+    across, down, suffix = place % wide, place // wide, "" if place == 0 else str(place + 1)
+    gap_x, gap_y = 0.04, BETWEEN_PX / layout["height"]
     width, height = (1 - gap_x * (wide - 1)) / wide, (1 - gap_y * (deep - 1)) / deep
     left, top = across * (width + gap_x), 1 - down * (height + gap_y)
-    kept = {"type": "category", "automargin": True, "showgrid": False, "zeroline": False}
-    x = {
-        **kept,
-        "categoryorder": "array",
-        "categoryarray": xs,
-        "title": {"text": html.escape(choice.x)},
-        "domain": [left, min(1.0, left + width)],
-    }
-    y = {**kept, "categoryorder": "array", "categoryarray": ys, "domain": [max(0.0, top - height), top], "anchor": f"x{suffix}"}
-    layout[f"xaxis{suffix}"] = {**x, "anchor": f"y{suffix}"}
+    kept = {"type": "category", "automargin": True, "showgrid": False, "zeroline": False, "categoryorder": "array"}
+    x = {**kept, "categoryarray": xs, "domain": [left, min(1.0, left + width)], "anchor": f"y{suffix}"}
+    y = {**kept, "categoryarray": ys, "domain": [max(0.0, top - height), top], "anchor": f"x{suffix}", "showticklabels": across == 0}
+    layout[f"xaxis{suffix}"] = {**x, **({"title": {"text": html.escape(choice.x)}} if place + wide >= panels else {})}
     layout[f"yaxis{suffix}"] = {**y, **({"title": {"text": html.escape(choice.y)}} if across == 0 else {})}
     if by is not None:
         words = f"{html.escape(choice.by)}={html.escape(by)}"
-        label = {"text": words, "x": left + width / 2, "y": top, "xref": "paper", "yref": "paper", "showarrow": False, "yanchor": "bottom"}
-        layout.setdefault("annotations", []).append(label)
+        at = {"x": left + width / 2, "y": top, "xref": "paper", "yref": "paper", "xanchor": "center", "yanchor": "bottom"}
+        layout.setdefault("annotations", []).append({"text": words, "showarrow": False, **at})

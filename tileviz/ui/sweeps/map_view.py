@@ -71,7 +71,7 @@ def _select(column, label: str, options: list[str], key: str, default: str) -> s
 
 @guarded
 def picked() -> None:
-    """A cell was clicked: the chart forgets, so it goes into the address at once. A second click on it gives no points, and changes nothing."""
+    """A cell was clicked: the chart forgets, so it goes into the address at once. A second click gives no points and changes nothing."""
     open_points(st.session_state[CHART])
 
 

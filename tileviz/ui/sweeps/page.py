@@ -49,7 +49,9 @@ def _count(chosen: SetUp) -> None:
     counted = request.counted
     problems = f" over {len(request.problems):,} problems" if len(request.problems) > 1 else ""
     told = plain(count_words(counted) + problems)
-    st.markdown(f":small[**{told}**; {plain(effort_words(request.effort, vars(request.budget), counted['unique']))}, {request.strategy}]")
+    st.markdown(
+        f":small[**{told}**; {plain(effort_words(request.effort, vars(request.budget), counted['unique']))}, strategy {request.strategy}]"
+    )
     lines = rule_lines(counted)
     if lines:
         with st.expander(f"Which rules break {counted['pruned']:,} of them", icon=":material/rule:"):

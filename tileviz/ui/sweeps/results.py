@@ -37,6 +37,6 @@ def _problem(table: SweepTable) -> int:
         return 0
     own = [{name: value for name, value in p.items() if len({str(q.get(name)) for q in table.problems}) > 1} for p in table.problems]
     return st.selectbox(
-        "Problem", range(len(own)), format_func=lambda number: plain(assignments(own[number] or table.problems[number])), key="sweep_problem",
-        width=360,
+        "Problem", range(len(own)), format_func=lambda number: plain(assignments(own[number] or table.problems[number])),
+        key="sweep_problem", width=360,
     )  # fmt: skip

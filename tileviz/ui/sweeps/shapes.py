@@ -58,8 +58,8 @@ def shapes_figure(frame: pd.DataFrame, table: SweepTable, size: str, metric: str
         data.append(
             {
                 "type": "scatter", "mode": "lines+markers", "name": html.escape(str(name)), "x": rows["x"].tolist(),
-                "y": (rows[metric] / divisor).tolist(), "line": {"color": colour, "width": 2}, "text": [html.escape(t) for t in rows["told"]],
-                "marker": {"symbol": MARKS[place % len(MARKS)], "size": 8},
+                "y": (rows[metric] / divisor).tolist(), "line": {"color": colour, "width": 2},
+                "text": [html.escape(t) for t in rows["told"]], "marker": {"symbol": MARKS[place % len(MARKS)], "size": 8},
                 "hovertemplate": f"{html.escape(str(name))}, {html.escape(size)}=%{{x:,}}<br>%{{text}}<extra></extra>",
             }
         )  # fmt: skip

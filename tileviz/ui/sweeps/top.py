@@ -25,7 +25,8 @@ def top_frame(table: SweepTable, problem: int, most: int) -> pd.DataFrame:
         {
             "ordinal": own["ordinal"].to_numpy(), "us": own["median_us"].to_numpy(), "p10_us": own["p10_us"].to_numpy(),
             "p90_us": own["p90_us"].to_numpy(), "ratio": own["median_us"].to_numpy() / rows.at[best, "median_us"],
-            "tied": own["trial"].isin(tied).to_numpy(), "differs": [difference(table.configs[i], base) for i in chosen], "index": list(chosen),
+            "tied": own["trial"].isin(tied).to_numpy(),
+            "differs": [difference(table.configs[i], base) for i in chosen], "index": list(chosen),
         }
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Watches a sweep: done of total, rate, time left, best so far, failures by kind; Cancel and Resume. Charts are not redrawn at every tick."""
+"""Watches a sweep: done of total, rate, time left, best so far, failures by kind; Cancel and Resume. A tick redraws no chart."""
 
 import time
 
@@ -51,9 +51,9 @@ def _draw(view: SweepView) -> None:
             _buttons(view, job)
         if view.active:
             st.progress(progress(view, pace), text=plain(pace_words(view, pace)))
-        else:
-            st.caption(plain(pace_words(view, pace)))
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            if not view.active:
+                st.caption(plain(pace_words(view, pace)))
             for text, colour in badges(view):
                 st.badge(plain(text), color=colour)
             st.caption(plain(best_words(view, pace)))

@@ -1,0 +1,128 @@
+"""The heatmap of a sweep: measured cells only, failures by kind, how it was reduced, and which config a click opens."""
+
+import pytest
+
+from tests.ui import sweep_examples
+from tileviz.store import Store, exchange
+from tileviz.ui.sweeps.heatmap import BEST, MEDIAN, Choice, caption, heatmap_figure, heatmap_frame
+from tileviz.ui.sweeps.table import SweepTable, table_of
+
+MAP = Choice("block_M", "block_N")
+
+
+@pytest.fixture
+def store(tmp_path) -> Store:
+    return Store(tmp_path)
+
+
+def loaded(store, sweep="s1", **more) -> SweepTable:
+    sweep_examples.stored(store, sweep, **more)
+    return table_of(store.sweep(sweep), store.sweep_frame(sweep))
+
+
+def cell(frame, x, y, by=""):
+    (found,) = frame[(frame["x"] == x) & (frame["y"] == y) & (frame["by"] == by)].to_dict("records")
+    return found
+
+
+def test_a_cell_has_the_best_of_its_configs_and_opens_that_config(store):
+    table = loaded(store)
+    own = table.rows[(table.knobs["block_M"] == "64") & (table.knobs["block_N"] == "128") & table.rows["timed"]]
+    found = cell(heatmap_frame(table, MAP), "64", "128")
+    assert found["value"] == own["median_us"].min()
+    assert found["ordinal"] == own.loc[own["median_us"].idxmin(), "ordinal"]
+    assert (found["measured"], found["configs"]) == (12, 12)
+
+
+def test_the_median_is_a_config_that_was_measured_not_a_mean(store):
+    table = loaded(store)
+    found = cell(heatmap_frame(table, Choice("block_M", "block_N", reduce=MEDIAN)), "64", "128")
+    row = table.rows[table.rows["ordinal"] == found["ordinal"]].iloc[0]
+    assert row["median_us"] == found["value"]
+    own = table.rows[(table.knobs["block_M"] == "64") & (table.knobs["block_N"] == "128")]["median_us"].sort_values()
+    assert found["value"] == own.iloc[(len(own) - 1) // 2]
+
+
+def test_what_was_not_measured_has_no_number_and_is_drawn_by_its_kind_with_the_reason_on_hover(store):
+    table = loaded(store)
+    found = cell(heatmap_frame(table, MAP), "256", "256")
+    assert found["kind"] == "pruned" and found["cell"] == "pruned" and found["value"] != found["value"]
+    assert "shared memory 262,144 B" in found["hover"]
+    fixed = Choice("block_M", "block_N", fixed={"block_K": "64", "num_stages": "2"})
+    failed = cell(heatmap_frame(table, fixed), "64", "64")
+    assert failed["kind"] == "failed" and failed["cell"] == "compile"
+    assert "&lt;b&gt;no" in failed["hover"], "a tool's text is text"
+
+
+def test_a_cell_with_any_measured_config_is_measured_and_says_how_many(store):
+    found = cell(heatmap_frame(loaded(store), MAP), "64", "64")
+    assert found["kind"] == "measured" and (found["measured"], found["configs"]) == (10, 12)
+    assert "10 measured of 12 configs" in found["hover"]
+
+
+def test_the_best_cell_is_starred_and_speeds_are_relative_to_it(store):
+    frame = heatmap_frame(loaded(store), MAP)
+    starred = frame[frame["cell"].str.startswith("\u2605")]
+    assert starred[["x", "y"]].to_numpy().tolist() == [["128", "256"]]
+    assert frame["share"].max() == 1 and frame["share"].min() > 0
+
+
+def test_not_run_is_told_apart_from_failed(store):
+    frame = heatmap_frame(loaded(store, measured=0.5, state="cancelled"), MAP)
+    assert cell(frame, "256", "128")["kind"] == "not run"
+    assert cell(frame, "64", "64")["kind"] == "measured"
+
+
+def test_the_caption_says_over_what_it_was_reduced_and_what_is_fixed(store):
+    table = loaded(store)
+    choice = Choice("block_M", "block_N", "num_stages", reduce=BEST, fixed={"threads": "256"})
+    words = caption(table, choice, heatmap_frame(table, choice))
+    assert words.startswith("Best over block_K; threads=256 fixed. 24 of 27 cells measured, 3 pruned")
+    assert "nothing is interpolated" in words
+
+
+def test_every_value_is_on_its_axis_in_order_of_number(store):
+    table = loaded(store)
+    figure = heatmap_figure(heatmap_frame(table, MAP), table, MAP)
+    assert figure.layout.xaxis.categoryarray == ("64", "128", "256") and figure.layout.xaxis.type == "category"
+    clicks = figure.data[-1]
+    assert clicks.type == "scatter" and clicks.marker.opacity == 0 and len(clicks.customdata) == 9
+    assert set(clicks.customdata) <= set(table.rows["ordinal"])
+
+
+def test_small_multiples_have_a_panel_a_value_with_its_name(store):
+    table, choice = loaded(store), Choice("block_M", "block_N", "num_stages")
+    figure = heatmap_figure(heatmap_frame(table, choice), table, choice)
+    assert [a.text for a in figure.layout.annotations] == ["num_stages=2", "num_stages=3", "num_stages=4"]
+    assert len([t for t in figure.data if t.type == "heatmap"]) == 2 * 3
+
+
+def test_a_rate_is_best_where_it_is_largest(store):
+    frame = heatmap_frame(loaded(store), Choice("block_M", "block_N", metric="TFLOPS"))
+    assert cell(frame, "128", "256")["share"] == 1
+    assert frame.attrs["unit"] == "TFLOPS"
+
+
+@pytest.mark.parametrize("form", exchange.FORMATS)
+def test_a_file_that_comes_back_gives_the_same_heatmap(store, form):
+    """Case U05: five knobs, a part of it illegal; export and import give the same picture."""
+    table = loaded(store)
+    found = exchange.read(exchange.written(table.view, store.sweep_frame("s1"), form))
+    store.create_sweep("s2", found.request, found.rows, state="done")
+    again = table_of(store.sweep("s2"), store.sweep_frame("s2"))
+    for choice in (MAP, Choice("block_K", "threads", "num_stages", reduce=MEDIAN)):
+        ours, theirs = heatmap_frame(table, choice), heatmap_frame(again, choice)
+        columns = ["x", "y", "by", "kind", "value", "ordinal", "cell"]
+        assert ours[columns].round(6).equals(theirs[columns].round(6))
+
+
+def test_an_implausible_time_is_never_a_number(store):
+    table = loaded(store)
+    rows = table.rows.copy()
+    assert rows["timed"].sum() == 94
+    frame = store.sweep_frame("s1")
+    for row in frame:
+        row["implausible"] = row["config"]["block_M"] == 128
+    marked = table_of(store.sweep("s1"), frame)
+    found = cell(heatmap_frame(marked, MAP), "128", "256")
+    assert found["kind"] == "failed" and found["cell"] == "implausible" and marked.best(0) != table.best(0)

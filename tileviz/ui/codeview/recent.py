@@ -1,0 +1,28 @@
+"""The compiled configs that can be chosen as A or B."""
+
+import os
+
+import streamlit as st
+
+from tileviz.records import Trial
+from tileviz.ui.stores import store
+
+MOST = 40
+
+FRESH_S = 3.0
+"""A list this old is read again; several choosers of one run share it."""
+
+
+def compiled(kernel: str) -> list[Trial]:
+    """Trials of a kernel with code, newest first, each code once."""
+    return _compiled(os.environ.get("TILEVIZ_HOME", ""), kernel)
+
+
+@st.cache_data(ttl=FRESH_S, max_entries=8, show_spinner=False)
+def _compiled(home: str, kernel: str) -> list[Trial]:
+    seen, out = set(), []
+    for trial in store().trials(kernel, limit=MOST):
+        if trial.artifact and trial.key not in seen:
+            seen.add(trial.key)
+            out.append(trial)
+    return out
