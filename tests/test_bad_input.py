@@ -172,12 +172,12 @@ def test_a_tilelang_that_cannot_be_imported_is_said_at_once(home, tmp_path):
 
 def test_an_engine_that_never_starts_is_said(home, monkeypatch):
     (home / "engine.lock").mkdir()
-    monkeypatch.setattr(client, "START_PAUSE_S", 0.5)
-    monkeypatch.setattr(client, "MOST_STARTS", 2)
     store = Store(home)
     job = client.submit(store, resolve("vector_add", {"N": 8117}, device="cpu"))
-    with pytest.raises(StoreError, match="the engine does not start; .*engine.log says why"):
+    with pytest.raises(StoreError, match="the engine does not start: IsADirectoryError.*engine.log says why"):
         client.wait(store, job, timeout=60)
+    with pytest.raises(StoreError, match="the engine does not start"):
+        client.watch(store, job)  # it stays said, and is not started again at every look
     assert "IsADirectoryError" in (home / "engine.log").read_text()
 
 

@@ -248,3 +248,12 @@ def test_a_job_that_cannot_even_be_cleared_away_ends_alone(store):
     task.guarded(task.begin)
     task.guarded(task.advance)
     assert task.ended and store.job(job).state == "failed" and "KeyError: 'device'" in store.job(job).reason
+
+
+def test_an_idle_engine_of_other_files_or_compilers_makes_way_for_a_new_one(store, home):
+    run(store, "vector_add", {"N": 1000}, target="cpu", baselines=False)
+    first = client.engine_pid(home)
+    (home / "engine.tag").write_text("what was here before a kernel was added")
+    _, trial = run(store, "vector_add", {"N": 1001}, target="cpu", baselines=False)
+    assert trial.status == "ok"
+    assert client.engine_pid(home) not in (None, 0, first)

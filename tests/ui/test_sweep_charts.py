@@ -9,6 +9,8 @@ from tileviz.bench.peaks import peaks_of
 from tileviz.records import Cost
 from tileviz.store import Store
 from tileviz.ui.sweeps import against, card, effects, failures, listing, parallel, progress, rooflines, shapes, take, top, watch
+from tileviz.ui.sweeps.heatmap import Choice, caption, heatmap_frame
+from tileviz.ui.sweeps.table import table_of
 
 BEST = {"block_M": 128, "block_N": 256, "block_K": 64, "num_stages": 4, "threads": 256, **sweep_examples.BASE}
 
@@ -33,8 +35,6 @@ def test_configs_that_are_tied_with_the_best_stand_with_it_and_are_marked(store)
     by_time = loaded(store, "s2")
     second, third = by_time.timed(0)["trial"].tolist()[1:3]
     store.note_sweep("s2", tied={0: [third, second]})
-    from tileviz.ui.sweeps.table import table_of
-
     table = table_of(store.sweep("s2"), store.sweep_frame("s2"))
     frame = top.top_frame(table, 0, 4)
     assert table.rows.at[table.best(0), "trial"] == third, "as measured in turn, not by the first time"
@@ -140,8 +140,6 @@ def test_equal_code_is_said_and_listed_once(store):
     """Case A05."""
     sweep_examples.stored(store)
     store.link_sweep_rows("s1", [70], 71)
-    from tileviz.ui.sweeps.table import table_of
-
     table = table_of(store.sweep("s1"), store.sweep_frame("s1"))
     assert card.notes(table, 70)[0] == "Same generated code as config 71, measured once."
     assert 70 not in top.top_frame(table, 0, 100)["ordinal"].tolist()
@@ -164,7 +162,7 @@ def test_the_list_names_every_sweep_with_its_state_and_best(store, monkeypatch):
     monkeypatch.setattr(listing, "store", lambda: store)
     frame = listing.sweeps_frame(store.sweeps(), "s1")
     assert frame["state"].tolist() == ["cancelled", "done"] and frame[""].tolist() == ["", "\u25cf"]
-    assert frame["configs"].tolist()[1] == "108 of 108" and frame["best"].tolist()[1].endswith("\u00b5s")
+    assert frame["configs"].tolist()[1] == "96 of 96" and frame["best"].tolist()[1].endswith("\u00b5s")
 
 
 def test_a_running_sweep_says_how_far_it_is_how_fast_and_how_long(store):
@@ -175,4 +173,16 @@ def test_a_running_sweep_says_how_far_it_is_how_fast_and_how_long(store):
     words = watch.pace_words(view, pace)
     assert words.startswith("54 of 96 configs, 5.4 a second, about 7.8 s left")
     assert watch.progress(view, pace) == pytest.approx(54 / 96)
-    assert watch.badges(view)[0] == ("ok 52", "green") and ("compile 2", "red") in watch.badges(view)
+    assert watch.badges(pace)[0] == ("ok 52", "green") and ("compile 2", "red") in watch.badges(pace)
+
+
+def test_a_knob_that_changes_no_code_is_no_axis_and_the_caption_says_so(store):
+    """On the CPU target threads change nothing: every config with the second value is the same code as one with the first."""
+    sweep_examples.stored(store)
+    frame = store.sweep_frame("s1")
+    for row in frame:
+        row["same_as"] = row["ordinal"] - 1 if row["config"]["threads"] == 256 else None
+    table = table_of(store.sweep("s1"), frame)
+    assert table.idle == ["threads"] and "threads" not in table.varying
+    choice = Choice("block_M", "block_N")
+    assert "No difference here: threads." in caption(table, choice, heatmap_frame(table, choice))

@@ -5,6 +5,8 @@ TileLang's own lower trace records the passes and writes a report; layouts are r
 
 import contextlib
 import io
+import logging
+import math
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,6 +15,8 @@ from pathlib import Path
 
 from tileviz.compiler import lowering
 from tileviz.records import Target
+
+log = logging.getLogger("tileviz.compiler")
 
 LAYOUT_PASS = "tl.LayoutInference"
 
@@ -122,13 +126,21 @@ def _pass(record) -> Pass:
 
 
 def _layout(buffer, known) -> Layout | None:
-    """The layout of one buffer in numbers; None where sizes are known only at run time, or too large."""
+    """The layout of one buffer in numbers; None where sizes are known only at run time, too large, or in words that are not read here."""
+    shape = [_whole(size) for size in known.get_input_shape()]
+    if None in shape or not shape or math.prod(shape) > MOST_CELLS:
+        return None
+    try:
+        return _in_numbers(buffer, known, shape)
+    except (NameError, AttributeError, TypeError, SyntaxError) as error:
+        log.warning("the layout of %s is not shown: %s", buffer, error)
+        return None
+
+
+def _in_numbers(buffer, known, shape: list[int]) -> Layout:
     import numpy
     import tilelang.language as T
 
-    shape = [_whole(size) for size in known.get_input_shape()]
-    if None in shape or not shape or numpy.prod(shape) > MOST_CELLS:
-        return None
     cells = numpy.indices(shape)
     name, dtype = str(getattr(buffer, "name", buffer)), str(getattr(buffer, "dtype", ""))
     if isinstance(known, T.Fragment):

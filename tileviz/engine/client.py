@@ -1,7 +1,9 @@
 """Hands requests to the engine and watches them. Pages and commands use this; it starts the engine when it is missing."""
 
+import contextlib
 import fcntl
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -11,6 +13,7 @@ from pathlib import Path
 
 from tileviz.engine.lanes import package_root
 from tileviz.engine.requests import Request
+from tileviz.engine.tag import is_current
 from tileviz.errors import StoreError
 from tileviz.records import JobView, Trial
 from tileviz.store import Store, new_id
@@ -18,11 +21,15 @@ from tileviz.store import Store, new_id
 LEAST_FREE_BYTES = 1 << 16
 START_PAUSE_S = 2.0
 MOST_STARTS = 8
+BROKEN_S = 20.0
+"""How long a start that failed is told before another is tried."""
 
 
 def submit(store: Store, request: Request) -> str:
     """Queues a request and gives the job's id. A request that breaks a rule is decided at once: its trial is `pruned`."""
     decided = decided_trial(request)
+    if decided is None:
+        renew_engine(store)
     job = store.submit(request.kind, asdict(request), trial=decided)
     if decided is None:
         ensure_engine(store.home)
@@ -100,10 +107,23 @@ def engine_pid(home: Path) -> int | None:
     return None
 
 
+def renew_engine(store: Store, seconds: float = 5.0) -> None:
+    """Ends an idle engine that was started with other files or compilers than are here now, so that the next one knows them: a kernel
+    that was added, a compiler that was installed. One at work goes on with what it knows."""
+    pid = engine_pid(store.home)
+    if not pid or is_current(store.home) or store.jobs(active=True, limit=1):
+        return
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGTERM)
+    end = time.monotonic() + seconds
+    while engine_pid(store.home) == pid and time.monotonic() < end:
+        time.sleep(0.02)
+
+
 def ensure_engine(home: Path) -> None:
     """Starts the engine of this home unless it lives. Cheap; a second engine that starts by chance ends at once.
 
-    Raises StoreError when it was started MOST_STARTS times in a row and never lived.
+    Raises StoreError when the last one that this process started ended at once with an error, and when MOST_STARTS in a row never lived.
     """
     if engine_pid(home) is not None:
         _started.pop(home, None)
@@ -136,9 +156,20 @@ def _claim_start(home: Path) -> bool:
     if home not in _started:
         return True
     count, last, process = _started[home]
-    if time.monotonic() - last < START_PAUSE_S and process.poll() is None:
+    since = time.monotonic() - last
+    if since < START_PAUSE_S and process.poll() is None:
         return False
+    if (process.poll() or 0) > 0 and since < BROKEN_S:
+        raise StoreError(f"the engine does not start: {_last_words(home)}; {home / 'engine.log'} says why, and `python -m tileviz doctor` what is missing")
     if count >= MOST_STARTS:
         _started.pop(home, None)
         raise StoreError(f"the engine does not start; {home / 'engine.log'} says why, and `python -m tileviz doctor` what is missing")
     return True
+
+
+def _last_words(home: Path) -> str:
+    """The last line of the engine's log: the error of a start that failed."""
+    with open(home / "engine.log", "rb") as log:
+        log.seek(max(0, log.seek(0, os.SEEK_END) - 4000))
+        lines = log.read().decode(errors="replace").split("\n")
+    return next((line.strip() for line in reversed(lines) if line.strip()), "it said nothing")

@@ -22,6 +22,7 @@ from tileviz.engine.sweeps.importance import KIND as IMPORTANCE
 from tileviz.engine.sweeps.importance import ImportanceTask
 from tileviz.engine.sweeps.task import SweepTask
 from tileviz.engine.tasks import Task
+from tileviz.engine.tag import write_tag
 from tileviz.errors import StoreError
 from tileviz.records import Device
 from tileviz.store import Store, Watch
@@ -248,6 +249,7 @@ def _serve_until_idle(store: Store) -> bool:
         lock.truncate()
         lock.write(str(os.getpid()))
         lock.flush()
+        write_tag(store.home)
         toolchain.configure_environment(store.home)
         configure_children(store.home)
         engine = Engine(store, local_devices(), float(os.environ.get("TILEVIZ_ENGINE_IDLE") or IDLE_S))

@@ -73,6 +73,8 @@ class Pace:
     total: int
     best_us: dict[int, float] = field(default_factory=dict)
     """Fastest median so far of each problem, by the problem's place."""
+    counts: dict[str, int] = field(default_factory=dict)
+    """Configs by status, equal ones once; with those that a rule forbids."""
 
 
 @dataclass(frozen=True)
@@ -195,14 +197,17 @@ class SweepStore:
     def sweep_pace(self, sweep: str) -> Pace:
         """How far it is: for a view that asks every second."""
         asked = (
-            "SELECT problem, count(*) AS total, sum(status<>?) AS done,"
-            " min(CASE WHEN status='ok' AND NOT implausible THEN median_us END) AS best FROM sweep_trial"
-            " WHERE sweep=? AND same_as IS NULL AND status NOT IN ('pruned', 'unsupported') GROUP BY problem"
+            "SELECT problem, status, count(*) AS n, min(CASE WHEN status='ok' AND NOT implausible THEN median_us END) AS best"
+            " FROM sweep_trial WHERE sweep=? AND same_as IS NULL GROUP BY problem, status"
         )
+        counts: dict[str, int] = {}
         with self.database.connect() as connection:
-            rows = connection.execute(asked, (NOT_RUN, sweep)).fetchall()
+            rows = connection.execute(asked, (sweep,)).fetchall()
+        for row in rows:
+            counts[row["status"]] = counts.get(row["status"], 0) + row["n"]
+        total = sum(n for status, n in counts.items() if status not in ("pruned", "unsupported"))
         best = {row["problem"]: row["best"] for row in rows if row["best"] is not None}
-        return Pace(sum(row["done"] for row in rows), sum(row["total"] for row in rows), best)
+        return Pace(total - counts.get(NOT_RUN, 0), total, best, counts)
 
     def sweep_frame(self, sweep: str, *, instructions: bool = True, statuses: Sequence[str] = ()) -> list[dict[str, Any]]:
         """One plain dict a requested config, in order: ordinal, problem and its problem_index, config, status, reason, same_as, trial,

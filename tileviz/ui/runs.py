@@ -65,9 +65,9 @@ def request_of(job: JobView) -> Request | None:
         return None
 
 
-def progress(job: JobView) -> None:
+def progress(job: JobView, tick_s: float = TICK_S) -> None:
     """Draws an active job and keeps drawing it; when there is something new to show, the whole page runs again."""
-    st.fragment(guarded(_tick), run_every=TICK_S, key="_progress")(job.id, signature(job))
+    st.fragment(guarded(_tick), run_every=tick_s, key="_progress")(job.id, signature(job))
 
 
 def signature(job: JobView | None) -> tuple:

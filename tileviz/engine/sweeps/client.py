@@ -14,6 +14,7 @@ from tileviz.store.sweeps import NOT_RUN, SweepRow, SweepView
 
 def submit(store: Store, request: SweepRequest, space: Space) -> str:
     """Writes the sweep with a row for each requested config, queues its job, and gives the sweep's id."""
+    client.renew_engine(store)
     sweep = new_id()
     store.create_sweep(sweep, asdict(request), (_row(point) for point in space.points()))
     _queue(store, sweep, request.kernel, request.device)

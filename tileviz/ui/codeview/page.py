@@ -18,6 +18,9 @@ from tileviz.ui.trouble import guarded, plain
 COUNTS, DIFF, LADDER, LOWERING, LAYOUTS = "Counts and resources", "Diff", "Ladder", "Lowering", "Layouts"
 TABS = (COUNTS, DIFF, LADDER, LOWERING, LAYOUTS)
 
+TICK_S = 0.25
+"""How often a compile is looked at: it takes a second or two in all."""
+
 SUGGESTED = ("sm_80", "sm_90a", "sm_100a", "sm_120a")
 """Architectures offered to a reader who stands on the CPU target."""
 
@@ -114,7 +117,7 @@ def body(chosen: Chosen, request: Request | None, job: JobView | None, word: str
     """The running job, the code, and the tabs; or what Compile would do."""
     running = job is not None and job.active
     if running:
-        runs.progress(job)
+        runs.progress(job, TICK_S)
     artifact = store().artifact(request.key) if request is not None else None
     if artifact is None:
         _nothing_yet(chosen, request, running)

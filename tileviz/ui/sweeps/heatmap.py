@@ -106,6 +106,8 @@ def caption(table: SweepTable, choice: Choice, frame: pd.DataFrame) -> str:
     words += f". {measured:,} of {cells:,} cells measured"
     kinds = [(kind, int((frame["kind"] == kind).sum())) for kind in (PRUNED, FAILED, NOT_RUN)]
     words += "".join(f", {count:,} {kind}" for kind, count in kinds if count)
+    if table.idle:
+        words += f". No difference here: {', '.join(table.idle)}"
     over_most = choice.by != NONE and len(table.values[choice.by]) > MOST_PANELS
     more = f" Only the first {MOST_PANELS} values of {choice.by} have a panel." if over_most else ""
     unit = frame.attrs.get("unit", "")
@@ -193,7 +195,7 @@ def _panel(cells: pd.DataFrame, xs: list, ys: list, axes: dict, low: float, numb
     shares, kinds = np.full((len(ys), len(xs)), np.nan), np.full((len(ys), len(xs)), np.nan)
     shares[at] = cells["share"]
     kinds[at] = cells["kind"].map(KIND_CODES).astype(float)
-    floor = min(low, 0.999)
+    floor = min(low, 0.9)
     common = {"type": "heatmap", "x": xs, "y": ys, "hoverinfo": "skip", "xgap": 1, "ygap": 1, **axes}
     bar = {"title": {"text": "speed,<br>% of best"}, "thickness": 10, "tickformat": ".0%", "len": 0.9, "outlinewidth": 0}
     steps = [[(i + end) / 3, colour] for i, colour in enumerate(KIND_COLOURS) for end in (0, 1)]

@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from tileviz.formats import age, assignments, duration_us
-from tileviz.store.sweeps import NOT_RUN, SweepView
+from tileviz.store.sweeps import SweepView
 from tileviz.ui.stores import store
 from tileviz.ui.sweeps import address
 from tileviz.ui.trouble import guarded
@@ -33,8 +33,8 @@ def sweeps_frame(views: list[SweepView], shown: str = "", now: float | None = No
 
 
 def _row(view: SweepView, shown: str, now: float | None) -> dict[str, str]:
-    problems = view.request["problems"]
-    done = view.requested - view.counts.get(NOT_RUN, 0)
+    problems, pace = view.request["problems"], store().sweep_pace(view.id)
+    best = duration_us(next(iter(pace.best_us.values()))) if pace.best_us else "-"
     return {
         "": "\u25cf" if view.id == shown else "",
         "started": age(view.created, now),
@@ -42,19 +42,12 @@ def _row(view: SweepView, shown: str, now: float | None) -> dict[str, str]:
         "kernel": view.kernel,
         "on": view.device or view.target,
         "problem": assignments(problems[0]) if len(problems) == 1 else f"{len(problems):,} problems",
-        "configs": f"{done:,} of {view.requested:,}",
-        "ok": f"{view.counts.get('ok', 0):,}",
-        "best": _best(view),
+        "configs": f"{pace.done:,} of {pace.total:,}",
+        "ok": f"{pace.counts.get('ok', 0):,}",
+        "best": best if len(problems) == 1 else f"{len(view.best)} bests",
         "by": view.request.get("strategy") or "-",
         "sweep": view.id,
     }
-
-
-def _best(view: SweepView) -> str:
-    if len(view.request["problems"]) > 1:
-        return f"{len(view.best)} bests"
-    found = store().sweep_pace(view.id).best_us if view.best or view.counts.get("ok") else {}
-    return duration_us(next(iter(found.values()))) if found else "-"
 
 
 @guarded
@@ -67,3 +60,4 @@ def _picked() -> None:
 
 
 _RIGHT = {name: st.column_config.TextColumn(name, alignment="right") for name in ("configs", "ok", "best")}
+_RIGHT[""] = st.column_config.TextColumn("", width=24)

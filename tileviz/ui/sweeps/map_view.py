@@ -10,6 +10,12 @@ from tileviz.ui.trouble import guarded, plain
 
 CHART = "sweep_map"
 
+PLAIN = {**style.CONFIG, "displayModeBar": False}
+"""A tool bar would lie over the top row."""
+
+MOST_BESIDE = 3
+"""More choosers of other knobs than this are folded away: the picture stays on the screen."""
+
 
 def draw(table: SweepTable, problem: int) -> None:
     st.fragment(guarded(_draw), key="_sweep_map_part")(table, problem)
@@ -24,7 +30,7 @@ def _draw(table: SweepTable, problem: int) -> None:
         else:
             frame = heatmap_frame(table, choice)
             st.plotly_chart(
-                heatmap_figure(frame, table, choice), key=CHART, on_select=picked, selection_mode="points", config=style.CONFIG,
+                heatmap_figure(frame, table, choice), key=CHART, on_select=picked, selection_mode="points", config=PLAIN,
                 alt="Heatmap of the sweep over two knobs",
             )  # fmt: skip
             st.caption(plain(caption(table, choice, frame)) + " Click a cell to open its config.")
@@ -51,8 +57,12 @@ def _choose(table: SweepTable, problem: int) -> Choice | None:
 
 def _fixed(table: SweepTable, others: list[str], reduce: str) -> dict[str, str]:
     """A chooser for each knob that is on no axis: reduced, or held at one of its values."""
-    fixed = {}
-    with st.container(horizontal=True, gap="small"):
+    fixed: dict[str, str] = {}
+    if not others:
+        return fixed
+    beside = len(others) <= MOST_BESIDE
+    place = st.container() if beside else st.expander("Hold other knobs at one value", icon=":material/lock:")
+    with place, st.container(horizontal=True, gap="small"):
         for name in others:
             value = st.selectbox(
                 name, ["", *table.values[name]], key=f"_map_fix:{name}", width=118, format_func=lambda v: v or f"{reduce} of all"

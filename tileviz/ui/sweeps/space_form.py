@@ -143,7 +143,7 @@ def _pick(
         st.caption(plain(name), help=help or None, width=width)
         chosen = st.pills(
             name, options, selection_mode="multi", default=[d for d in default if d in options], key=key(kernel, name),
-            label_visibility="collapsed", **KEEP,
+            label_visibility="collapsed", wrap=True, width="stretch", **KEEP,
         )  # fmt: skip
     found = [value for value in options if value in chosen and value != state.TYPE_YOUR_OWN]
     if knob is not None and state.TYPE_YOUR_OWN in chosen:

@@ -51,8 +51,15 @@ class SweepTable:
 
     @property
     def varying(self) -> list[str]:
-        """Knobs with more than one value."""
-        return [name for name, values in self.values.items() if len(values) > 1]
+        """Knobs with more than one value that make a difference to the code."""
+        idle = set(self.idle)
+        return [name for name, values in self.values.items() if len(values) > 1 and name not in idle]
+
+    @cached_property
+    def idle(self) -> list[str]:
+        """Knobs with more than one value that change nothing on this target: every config is the same code as one with the first value."""
+        own = self.knobs[self.rows["leader"].to_numpy()]
+        return [name for name, values in self.values.items() if len(values) > 1 and own[name].nunique() <= 1]
 
     def of_problem(self, problem: int) -> pd.DataFrame:
         return self.rows[self.rows["problem_index"] == problem]

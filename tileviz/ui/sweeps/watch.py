@@ -54,7 +54,7 @@ def _draw(view: SweepView) -> None:
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
             if not view.active:
                 st.caption(plain(pace_words(view, pace)))
-            for text, colour in badges(view):
+            for text, colour in badges(pace):
                 st.badge(plain(text), color=colour)
             st.caption(plain(best_words(view, pace)))
         for sentence in note_words(view):
@@ -122,10 +122,10 @@ def pace_words(view: SweepView, pace: Pace) -> str:
     return ", ".join(words)
 
 
-def badges(view: SweepView) -> list[tuple[str, str]]:
+def badges(pace: Pace) -> list[tuple[str, str]]:
     """(words, colour) for each status, ok first."""
     colours = {"ok": "green", NOT_RUN: "gray", "pruned": "violet", "unsupported": "violet", "cancelled": "gray"}
-    found = sorted(((s, n) for s, n in view.counts.items() if n), key=lambda item: (item[0] != "ok", -item[1]))
+    found = sorted(((s, n) for s, n in pace.counts.items() if n), key=lambda item: (item[0] != "ok", -item[1]))
     return [(f"{SHORT.get(status, status)} {count:,}", colours.get(status, "red")) for status, count in found]
 
 
