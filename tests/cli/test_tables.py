@@ -82,8 +82,14 @@ def test_a_baseline_says_how_much_faster_ours_is_or_why_it_has_no_time():
         timing=Timing((23000.0,), "perf_counter", "n/a"),
         comparison=Comparison("faster", 2.0, 1.9, 2.1),
         speedup=2.0,
+        verdict=Verdict(ok=True, rel_error=4.5e-7, max_abs_error=1e-5, wrong_fraction=0.0),
     )
     missing = BaselineResult("cudnn", "SDPA cuDNN", "unsupported", reason="needs a GPU")
     lines = tables.baseline_lines(replace(TRIAL, baselines=(ran, missing)))
-    assert "23.0 ms, ours is 2.00 times as fast (faster)" in lines[1]
+    assert "23.0 ms, ours is 2.00 times as fast (faster), relative error 4.50e-07" in lines[1]
     assert "unsupported: needs a GPU" in lines[2]
+
+
+def test_the_precision_of_the_products_is_said():
+    assert "  math       TF32\n" in tables.trial_text(TRIAL, math_mode="TF32")
+    assert "math" not in tables.trial_text(TRIAL)
