@@ -165,7 +165,8 @@ def long_texts(page: Page, port: int, repeats: int, panel_size: int, lines: int)
         for side, text in (("left", "PTX"), ("right", "SASS")):
             page.get_by_role("radiogroup", name=f"Text on the {side}").get_by_role("radio", name=text, exact=True).click()
         page.wait_for_function(
-            f"() => ['left', 'right'].every(side => paneOf(side) && findLines(paneOf(side)) >= {lines - 1} && findRows(paneOf(side)).length > 10)",
+            "() => ['left', 'right'].every(side => paneOf(side)"
+            f" && findLines(paneOf(side)) >= {lines - 1} && findRows(paneOf(side)).length > 10)",
             polling="raf", timeout=60_000,
         )  # fmt: skip
         painted.append(time.perf_counter() - began)

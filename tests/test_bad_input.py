@@ -136,11 +136,9 @@ def test_no_compiler_on_the_path_names_the_line_that_gets_one(home, tmp_path):
 
 
 def test_a_compiler_that_sleeps_for_ever_is_stopped_with_its_children(home, tmp_path):
-    began = time.monotonic()
     done = run_with_compiler(8103, script(tmp_path, "slow-g++", "sleep 986 &\nwait"), "--timeout", "3")
     assert done.status == 1 and done.json["status"] == "timeout", done.err
     assert "3 s" in done.json["reason"] and "compiling" in done.json["reason"]
-    assert time.monotonic() - began < 60
     assert not [p for p in processes_of(home) if "986" in p.cmdline()]
 
 

@@ -48,6 +48,11 @@ def size_bytes(value: float | None) -> str:
     return f"{significant(value / (1 << 30))} GiB"
 
 
+def bandwidth(gbps: float) -> str:
+    """GB/s below a thousand, else TB/s: `98.0 GB/s`, `4.27 TB/s`."""
+    return f"{significant(gbps / 1000)} TB/s" if gbps >= 1000 else f"{significant(gbps)} GB/s"
+
+
 def percent(share: float | None, digits: int = 1) -> str:
     if share is None or not math.isfinite(share):
         return "-"
@@ -77,6 +82,15 @@ def age(created: float, now: float | None = None) -> str:
             n = int(passed // scale)
             return f"{n} {word}{'s' if n != 1 else ''} ago"
     return ""
+
+
+def short_age(created: float, now: float | None = None) -> str:
+    """`now`, `13 s ago`, `3 min ago`, `2 h ago`, `5 d ago`, for a narrow column."""
+    words = age(created, now)
+    if words == "just now":
+        return "now"
+    n, unit, _ = words.split()
+    return f"{n} {({'second': 's', 'minute': 'min', 'hour': 'h', 'day': 'd'})[unit.rstrip('s')]} ago"
 
 
 def assignments(values: dict) -> str:

@@ -209,7 +209,7 @@ class Timing:
     warmup: int = 0
     """Launches before the first sample."""
     stop_reason: str = ""
-    """Why sampling stopped: `relative error 0.4 % < 0.5 %` or `cap of 200 samples`."""
+    """Why sampling stopped: `median known to 0.44 %, target 0.5 %` or `cap of 200 samples`."""
     sm_clock_mhz: float | None = None
     memory_clock_mhz: float | None = None
     power_w: float | None = None
@@ -377,9 +377,17 @@ def to_json(record) -> Any:
     """The JSON value of a record: fields by name, tuples as lists, NaN and infinity as None; a Timing gains its median,
     p10, p90 and n; bytes are left out."""
     if dataclasses.is_dataclass(record) and not isinstance(record, type):
-        out = {f.name: to_json(getattr(record, f.name)) for f in dataclasses.fields(record) if not isinstance(getattr(record, f.name), bytes)}
+        out = {
+            f.name: to_json(getattr(record, f.name)) for f in dataclasses.fields(record) if not isinstance(getattr(record, f.name), bytes)
+        }
         if isinstance(record, Timing):
-            out = {"median_us": to_json(record.median_us), "p10_us": to_json(record.p10_us), "p90_us": to_json(record.p90_us), "n": record.n, **out}
+            out = {
+                "median_us": to_json(record.median_us),
+                "p10_us": to_json(record.p10_us),
+                "p90_us": to_json(record.p90_us),
+                "n": record.n,
+                **out,
+            }
         return out
     if isinstance(record, dict):
         return {str(k): to_json(v) for k, v in record.items()}

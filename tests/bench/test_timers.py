@@ -21,17 +21,17 @@ def noisy(spread, seed=0, centre=100.0):
 def test_steady_samples_stop_at_the_least_number_with_the_error_reached():
     timing = time_callable(None, ScriptedTimer(noisy(0.5)), PLAN)
     assert timing.n == 50 and timing.warmup == 5 and timing.timer == "scripted" and timing.l2 == "cold"
-    assert timing.stop_reason.startswith("relative error 0.") and timing.stop_reason.endswith("< 0.5%")
+    assert timing.stop_reason.startswith("median known to 0.") and timing.stop_reason.endswith(", target 0.5 %")
 
 
 def test_noisier_samples_go_on_until_the_median_is_sure():
     timing = time_callable(None, ScriptedTimer(noisy(2.5)), PLAN)
-    assert 50 < timing.n < 500 and "< 0.5%" in timing.stop_reason
+    assert 50 < timing.n < 500 and "target 0.5 %" in timing.stop_reason
 
 
 def test_wild_samples_stop_at_the_cap_and_say_so():
     timing = time_callable(None, ScriptedTimer(noisy(30)), PLAN)
-    assert timing.n == 500 and timing.stop_reason.startswith("cap of 500 samples, relative error")
+    assert timing.n == 500 and timing.stop_reason.startswith("cap of 500 samples, median known to")
 
 
 def test_every_sample_is_kept_in_order_outliers_too():

@@ -54,7 +54,7 @@ class Watch:
 
 
 def first(us, n=50):
-    return Timing((us,) * n, "scripted", "cold", stop_reason="relative error 0.10% < 0.5%", flush="read")
+    return Timing((us,) * n, "scripted", "cold", stop_reason="median known to 0.10 %, target 0.5 %", flush="read")
 
 
 def entrant(us):
@@ -84,7 +84,7 @@ def test_with_enough_samples_in_turn_they_alone_are_the_timing_and_the_first_one
     ours = found[OURS]
     assert ours.n >= ENOUGH and ours.earlier_us == (100.0,) * 50
     assert ours.note.startswith("measured in turn with 1 other, 4 rounds") and ours.stop_reason.startswith(
-        "every relative error in turn < 0.5%"
+        "every median in turn known to 0.5 %"
     )
     assert (ours.timer, ours.l2, ours.flush) == ("scripted", "cold", "read")
 
@@ -98,7 +98,7 @@ def test_with_few_samples_in_turn_they_join_the_first_ones():
 def test_the_budget_ends_the_turns():
     timer = Drifting(slower_each_second=1.0)
     found = in_turn(OURS, {OURS: entrant(2000.0), "a": entrant(2100.0), "b": entrant(2200.0)}, timer, PLAN)
-    assert timer.seconds < 1.2 and found[OURS].stop_reason.startswith("cap of 1 s in turn, relative error")
+    assert timer.seconds < 1.2 and found[OURS].stop_reason.startswith("cap of 1 s in turn, median known to")
 
 
 def test_what_is_far_slower_sits_out_and_alone_there_are_no_turns():

@@ -27,7 +27,9 @@ def test_warm_l2_is_said():
 
 
 def test_a_write_flush_is_said_and_costs_a_memory_bound_kernel():
-    run = lambda flush: tileviz("run", "vector_add", "-p", "N=4194304", "-p", "dtype=float32", "--no-baselines", "--flush", flush, "--json").json["timing"]
+    run = lambda flush: tileviz(
+        "run", "vector_add", "-p", "N=4194304", "-p", "dtype=float32", "--no-baselines", "--flush", flush, "--json"
+    ).json["timing"]
     read, write, none = map(run, ("read", "write", "none"))
     assert (read["flush"], read["l2"]) == ("read", "cold") and (write["flush"], write["l2"]) == ("write", "cold")
     assert (none["flush"], none["l2"]) == ("none", "warm")

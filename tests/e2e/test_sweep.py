@@ -75,7 +75,8 @@ def test_two_browsers_watch_one_sweep_from_start_to_its_heatmap(server, page: Pa
         expect(each.locator(".st-key-sweep_watch")).to_contain_text(re.compile("^done"), timeout=SLOW_MS)
         expect(each.locator(".st-key-sweep_watch")).to_contain_text("4 of 4 configs")
         expect(card(each)).to_contain_text("the best", timeout=SLOW_MS)
-        expect(each.locator(".st-key-sweep_map .js-plotly-plot")).to_be_visible(timeout=SLOW_MS)
+        expect(each.locator(".st-key-sweep_map .js-plotly-plot")).to_have_count(1, timeout=SLOW_MS)
+        expect(each.locator(".st-key-sweep_map .js-plotly-plot")).to_be_visible()
         see_no_trouble(each)
     assert len([v for v in Store(server.home).sweeps("vector_add")]) == 1
     context.close()

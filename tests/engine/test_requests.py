@@ -101,7 +101,9 @@ def test_an_artifact_crosses_to_the_engine_without_tilelang_or_torch(target):
     from tileviz.engine.jobs import CompileJob
 
     small = {"M": 64, "N": 64, "K": 64, "dtype": "float32" if target == "cpu" else "float16"}
-    request = resolve("gemm", small, {"block_M": 64, "block_N": 64, "block_K": 32}, kind="compile", target=target, devices=[CPU], until="source")
+    request = resolve(
+        "gemm", small, {"block_M": 64, "block_N": 64, "block_K": 32}, kind="compile", target=target, devices=[CPU], until="source"
+    )
     messages = []
     messages.append(CompileJob(request)(lambda *message: messages.append(message)))
     names = {arg for op, arg, _ in pickletools.genops(pickle.dumps(messages)) if op.name == "SHORT_BINUNICODE"}

@@ -202,9 +202,9 @@ def _affordable(count: int, have: int, plan: Plan, seconds_each: float, used: fl
 def _why_stop(samples: list[float], plan: Plan, used: float, seconds_each: float) -> str:
     """Why sampling ends here, or nothing."""
     n, error = len(samples), relative_error(samples)
-    reached = f", relative error {error:.2%}" if math.isfinite(error) else ""
+    reached = f", median known to {error * 100:.2f} %" if math.isfinite(error) else ""
     if n >= plan.min_samples and error < plan.target_relative_error:
-        return f"relative error {error:.2%} < {plan.target_relative_error:.1%}"
+        return f"median known to {error * 100:.2f} %, target {plan.target_relative_error * 100:.1f} %"
     if n >= plan.max_samples:
         return f"cap of {plan.max_samples} samples{reached}"
     if n >= plan.least_samples and used + seconds_each > plan.max_seconds:

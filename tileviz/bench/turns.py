@@ -133,7 +133,7 @@ def _rounds(names: list[str], visit: Callable[[str], Visit], timer: Timer, plan:
         if done and timer.now() - start + last > plan.seconds:
             return visits, done, f"cap of {plan.seconds:g} s in turn"
         if done >= plan.least_rounds and all(_is_sure(made) for made in visits.values()):
-            return visits, done, f"every relative error in turn < {SURE:.1%}"
+            return visits, done, f"every median in turn known to {SURE * 100:.1f} %"
         began = timer.now()
         for name in _rotated(names, done):
             visits[name].append(visit(name))
@@ -201,7 +201,7 @@ def _joined(first: Timing, visits: list[Visit], aside: list[Visit], alone: bool,
         first,
         samples_us=samples if alone else first.samples_us + samples,
         earlier_us=first.earlier_us + (first.samples_us if alone else ()) + before,
-        stop_reason=f"{why}, relative error {relative_error(samples):.2%}" if alone else first.stop_reason,
+        stop_reason=f"{why}, median known to {relative_error(samples) * 100:.2f} %" if alone else first.stop_reason,
         note=f"{first.note}; {words}" if first.note else words,
         **(summary(readings) if readings else {}),
     )

@@ -17,7 +17,10 @@ def kernels(asked) -> int:
     if asked.json:
         print(json.dumps({"kernels": [kernel_document(kernel, target) for kernel in chosen]}, indent=2))
     else:
-        print("\n\n".join(kernel_text(kernel, target) for kernel in chosen) + f"\n\nThe defaults are those of {target.name}, the device of this machine.")
+        print(
+            "\n\n".join(kernel_text(kernel, target) for kernel in chosen)
+            + f"\n\nThe defaults are those of {target.name}, the device of this machine."
+        )
     return 0
 
 

@@ -12,7 +12,8 @@ from tileviz.errors import BadRequest, TilevizError
 from tileviz.store import tileviz_home
 
 COMMANDS = {
-    "doctor": doctor.doctor, "kernels": kernels.kernels, "compile": trials.compile, "run": trials.run, "show": sweep.show, "diff": diff.diff,
+    "doctor": doctor.doctor, "kernels": kernels.kernels, "compile": trials.compile, "run": trials.run, "show": sweep.show,
+    "diff": diff.diff,
     "sweep": sweep.sweep, "export": sweep.export, "import": sweep.bring_in,
 }  # fmt: skip
 

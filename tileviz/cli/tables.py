@@ -6,12 +6,13 @@ from tileviz.records import BaselineResult, Timing, Trial, Verdict
 STATUS_WORDS = {"ok": "ok", "wrong_result": "WRONG RESULT"}
 
 
-def trial_text(trial: Trial, name: str = "") -> str:
-    """A labelled line for each thing that the trial has."""
+def trial_text(trial: Trial, name: str = "", math_mode: str = "") -> str:
+    """A labelled line for each thing that the trial has; `name` of its device, and the precision of its products, where they are known."""
     rows = [
         ("problem", formats.assignments(trial.problem)),
         ("config", formats.assignments(trial.config)),
         ("target", f"{trial.target}, on {name or trial.device}" if trial.device else f"{trial.target}, compiled only"),
+        ("math", math_mode),
         ("status", STATUS_WORDS.get(trial.status, trial.status) + (f": {trial.reason}" if trial.reason else "")),
         ("verdict", verdict_text(trial.verdict)),
         ("time", timing_text(trial.timing)),
@@ -108,8 +109,9 @@ def baseline_text(baseline: BaselineResult) -> str:
             f"ours is {formats.significant(baseline.speedup)} times as fast"
             + (f" ({baseline.comparison.verdict})" if baseline.comparison else "")
         )
-    if baseline.verdict is not None and not baseline.verdict.ok:
-        words.append(f"its own result is outside the tolerance ({formats.significant(baseline.verdict.rel_error)})")
+    if baseline.verdict is not None:
+        own = f"relative error {formats.significant(baseline.verdict.rel_error)}"
+        words.append(own if baseline.verdict.ok else f"its own result is outside the tolerance ({own})")
     if baseline.compile_s:
         words.append(f"compiled in {formats.seconds(baseline.compile_s)}")
     return ", ".join(words)

@@ -3,6 +3,7 @@
 import json
 import sys
 
+from tileviz import kernels
 from tileviz.cli import tables
 from tileviz.compiler import targets
 from tileviz.engine import client
@@ -150,7 +151,7 @@ def _print(store: Store, trial: Trial, asked, artifact: str | None = None) -> in
     elif content is not None:
         sys.stdout.write(content if content.endswith("\n") else content + "\n")
     else:
-        print(tables.trial_text(trial, _device_name(trial)))
+        print(tables.trial_text(trial, _device_name(trial), _math_mode(trial)))
     if trial.detail and trial.status not in ("ok", "pruned"):
         say(trial.detail.rstrip())
     if trial.status == "crashed":
@@ -158,6 +159,15 @@ def _print(store: Store, trial: Trial, asked, artifact: str | None = None) -> in
     if trial.status != "ok" and (asked.json or text):
         say(f"{trial.status}: {trial.reason}")
     return 0 if trial.status == "ok" else 1
+
+
+def _math_mode(trial: Trial) -> str:
+    """Precision of the products, such as `TF32`; empty where there are none, or the kernel is not here."""
+    try:
+        kernel, target = kernels.kernel(trial.kernel), targets.target(trial.target)
+    except BadRequest:
+        return ""
+    return kernel.math_mode(trial.problem, target) if kernel.cost(trial.problem).flops else ""
 
 
 def _device_name(trial: Trial) -> str:

@@ -78,7 +78,17 @@ def base_options(arch: str, flags: tuple[str, ...]) -> list[str]:
     includes = [*headers.template_dirs(), *tools.nvrtc().includes]
     macros = [f"-D__CUDACC_VER_MAJOR__={version()[0]}"]
     fresh = ["--no-cache"] if version() >= CACHING_NVRTC else []
-    return [f"-arch={arch}", "-std=c++20", "-lineinfo", "-w", "-default-device", *fresh, *macros, *flags, *(f"-I{folder}" for folder in includes)]
+    return [
+        f"-arch={arch}",
+        "-std=c++20",
+        "-lineinfo",
+        "-w",
+        "-default-device",
+        *fresh,
+        *macros,
+        *flags,
+        *(f"-I{folder}" for folder in includes),
+    ]
 
 
 def _compile(source: str, options: list[str]) -> tuple[str, bytes, str]:

@@ -44,15 +44,7 @@ def versions() -> dict[str, str | None]:
 
 def problems() -> list[Missing]:
     """What is missing or does not fit, each with the line that gets it. Empty when all is well."""
-    found = []
-    if _package("tilelang") is None:
-        found.append(Missing("tilelang", "compiling and running kernels", "pip install 'tilelang[nvcc]'", blocks=True))
-    if _package("torch") is None:
-        found.append(Missing("torch", "inputs, references and baselines", "pip install torch", blocks=True))
-    if tools.cxx() is None:
-        named = os.environ.get("CXX")
-        line = f"set CXX to one executable (it is '{named}'), or unset it" if named else tools.WHEELS["g++"]
-        found.append(Missing("C++ compiler", "the CPU target, and running on a GPU", line, blocks=True))
+    found = _blocking()
     if tools.nvrtc_version() is None:
         found.append(Missing("NVRTC", "PTX and machine code of CUDA targets in half a second", tools.WHEELS["NVRTC"]))
     if tools.cuda_tool("nvcc") is None:
@@ -60,6 +52,15 @@ def problems() -> list[Missing]:
     if tools.cuda_tool("nvdisasm") is None and tools.cuda_tool("cuobjdump") is None:
         found.append(Missing("nvdisasm", "SASS", tools.WHEELS["nvdisasm"]))
     return found + _driver_problems()
+
+
+def why_nothing_runs() -> str:
+    """Why no kernel can be run here, with what mends it: `no C++ compiler: apt-get install g++, or set CXX`; empty when one can."""
+    found = _blocking()
+    if not found:
+        return ""
+    line = found[0].line + (", or set CXX" if found[0].line == tools.WHEELS["g++"] else "")
+    return f"no {found[0].name}: {line}"
 
 
 def cache_tag() -> str:
@@ -111,6 +112,20 @@ def configure_environment(home: Path) -> dict[str, str]:
         wanted["CXX"] = str(tools.cxx())  # TileLang would take CC, a C compiler
     os.environ.update(wanted)
     return wanted
+
+
+def _blocking() -> list[Missing]:
+    """What no kernel can be run without."""
+    found = []
+    if _package("tilelang") is None:
+        found.append(Missing("tilelang", "compiling and running kernels", "pip install 'tilelang[nvcc]'", blocks=True))
+    if _package("torch") is None:
+        found.append(Missing("torch", "inputs, references and baselines", "pip install torch", blocks=True))
+    if tools.cxx() is None:
+        named = os.environ.get("CXX")
+        line = f"set CXX to one executable (it is '{named}'), or unset it" if named else tools.WHEELS["g++"]
+        found.append(Missing("C++ compiler", "the CPU target, and running on a GPU", line, blocks=True))
+    return found
 
 
 def _driver_problems() -> list[Missing]:

@@ -141,7 +141,11 @@ def ensure_engine(home: Path) -> None:
             stderr=log,
             start_new_session=True,
             cwd=package_root(),
-            env={**os.environ, "TILEVIZ_HOME": str(home), "PYTHONPATH": os.pathsep.join(filter(None, [str(package_root()), os.environ.get("PYTHONPATH")]))},
+            env={
+                **os.environ,
+                "TILEVIZ_HOME": str(home),
+                "PYTHONPATH": os.pathsep.join(filter(None, [str(package_root()), os.environ.get("PYTHONPATH")])),
+            },
         )
     before = _started.get(home)
     _started[home] = (before[0] + 1 if before else 1, time.monotonic(), process)
@@ -160,7 +164,10 @@ def _claim_start(home: Path) -> bool:
     if since < START_PAUSE_S and process.poll() is None:
         return False
     if (process.poll() or 0) > 0 and since < BROKEN_S:
-        raise StoreError(f"the engine does not start: {_last_words(home)}; {home / 'engine.log'} says why, and `python -m tileviz doctor` what is missing")
+        raise StoreError(
+            f"the engine does not start: {_last_words(home)}; {home / 'engine.log'} says why,"
+            " and `python -m tileviz doctor` what is missing"
+        )
     if count >= MOST_STARTS:
         _started.pop(home, None)
         raise StoreError(f"the engine does not start; {home / 'engine.log'} says why, and `python -m tileviz doctor` what is missing")

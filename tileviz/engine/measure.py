@@ -85,7 +85,9 @@ class Measurement:
         timing = self._time(lambda: call(*self.inputs, self.output))
         again = self._check(call)
         if not again.ok:
-            self.trial = replace(self.trial, status="wrong_result", verdict=again, reason=f"right at first, wrong after timing: {again.reason}")
+            self.trial = replace(
+                self.trial, status="wrong_result", verdict=again, reason=f"right at first, wrong after timing: {again.reason}"
+            )
             return
         self._take_timing(timing)
 

@@ -151,7 +151,9 @@ def memory_rule(described, problem: Problem, device: Device) -> str | None:
     memory = device.facts.get("memory_bytes")
     need = 3 * described.cost(problem).bytes  # inputs and output, and their wider copies for the reference
     if memory and need > memory:
-        return f"this problem needs about {need / 1e9:,.1f} GB with its reference; {device.name} has {memory / 1e9:,.1f} GB: use smaller sizes"
+        return (
+            f"this problem needs about {need / 1e9:,.1f} GB with its reference; {device.name} has {memory / 1e9:,.1f} GB: use smaller sizes"
+        )
     return None
 
 

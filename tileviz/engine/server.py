@@ -21,8 +21,8 @@ from tileviz.engine.requests import local_devices
 from tileviz.engine.sweeps.importance import KIND as IMPORTANCE
 from tileviz.engine.sweeps.importance import ImportanceTask
 from tileviz.engine.sweeps.task import SweepTask
-from tileviz.engine.tasks import Task
 from tileviz.engine.tag import write_tag
+from tileviz.engine.tasks import Task
 from tileviz.errors import StoreError
 from tileviz.records import Device
 from tileviz.store import Store, Watch

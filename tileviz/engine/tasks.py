@@ -130,7 +130,11 @@ class Task:
             return
         doing = "compiling" if self.stage == "compile" else "check and timing"
         self._kill()
-        self._save(replace(self.trial, status="timeout", reason=f"{doing} was stopped after {seconds:g} s; raise the timeout or use a smaller problem"))
+        self._save(
+            replace(
+                self.trial, status="timeout", reason=f"{doing} was stopped after {seconds:g} s; raise the timeout or use a smaller problem"
+            )
+        )
         self._end("done")
 
     def guarded(self, step) -> None:

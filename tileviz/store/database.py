@@ -83,7 +83,9 @@ class Database:
             connection.execute("PRAGMA journal_mode=WAL")
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             if version > len(MIGRATIONS):
-                raise StoreError(f"{self.path} was written by a newer tileviz (schema {version}); update tileviz, or set TILEVIZ_HOME to another folder")
+                raise StoreError(
+                    f"{self.path} was written by a newer tileviz (schema {version}); update tileviz, or set TILEVIZ_HOME to another folder"
+                )
             if version == len(MIGRATIONS):
                 connection.execute("SELECT count(*) FROM (SELECT id FROM job LIMIT 1)")
                 if self.path.stat().st_size < 64 << 20 and connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
@@ -127,7 +129,9 @@ class Database:
     def _explained(self, error: Exception) -> StoreError:
         words = str(error)
         if "full" in words or getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT):
-            return StoreError(f"the disk that holds {self.home} is full; free some space, then run again: what was stored before is kept", words)
+            return StoreError(
+                f"the disk that holds {self.home} is full; free some space, then run again: what was stored before is kept", words
+            )
         if "readonly" in words or "unable to open" in words or isinstance(error, PermissionError):
             return StoreError(f"cannot write to {self.path}; make it writable, or set TILEVIZ_HOME to another folder", words)
         if "locked" in words:

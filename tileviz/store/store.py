@@ -43,7 +43,9 @@ class Store(SweepStore):
         """Queues a job and gives its id. With a trial that is already decided (pruned by rule), the job is done at once."""
         job, now = new_id(), time.time()
         with self.database.transaction() as connection:
-            connection.execute("INSERT INTO job (id, kind, request, created) VALUES (?, ?, ?, ?)", (job, kind, json.dumps(to_json(request)), now))
+            connection.execute(
+                "INSERT INTO job (id, kind, request, created) VALUES (?, ?, ?, ?)", (job, kind, json.dumps(to_json(request)), now)
+            )
             if trial is not None:
                 insert_trial(connection, trial)
                 connection.execute("UPDATE job SET state='done', trial=?, started=?, ended=? WHERE id=?", (trial.trial, now, now, job))
@@ -65,7 +67,10 @@ class Store(SweepStore):
     def cancel(self, job: str) -> None:
         """Asks for a stop: a queued job ends at once, a running one when the engine has killed its process."""
         with self.database.transaction() as connection:
-            connection.execute("UPDATE job SET state='cancelled', reason='cancelled before it started', ended=? WHERE id=? AND state='queued'", (time.time(), job))
+            connection.execute(
+                "UPDATE job SET state='cancelled', reason='cancelled before it started', ended=? WHERE id=? AND state='queued'",
+                (time.time(), job),
+            )
             connection.execute("UPDATE job SET state='cancelling' WHERE id=? AND state='running'", (job,))
 
     def asked_to_stop(self) -> list[str]:
@@ -145,7 +150,9 @@ class Store(SweepStore):
 
     def latest(self, key: str, device: str | None = None) -> Trial | None:
         """The newest trial of this key, on this device where one is named. A cancelled one hides none that was finished before."""
-        newest = "SELECT doc FROM trial WHERE key=? AND (? IS NULL OR device IS ?) ORDER BY status='cancelled', created DESC, rowid DESC LIMIT 1"
+        newest = (
+            "SELECT doc FROM trial WHERE key=? AND (? IS NULL OR device IS ?) ORDER BY status='cancelled', created DESC, rowid DESC LIMIT 1"
+        )
         with self.database.connect() as connection:
             row = connection.execute(newest, (key, device, device)).fetchone()
         return trial_from_json(json.loads(row["doc"])) if row else None
@@ -159,7 +166,9 @@ class Store(SweepStore):
         for name in ("source", "ptx", "sass", "ir", "program", "lines"):
             doc.pop(name, None)
         with self.database.transaction() as connection:
-            connection.execute("INSERT OR REPLACE INTO artifact VALUES (?, ?, ?, ?)", (artifact.key, time.time(), int(complete), json.dumps(doc)))
+            connection.execute(
+                "INSERT OR REPLACE INTO artifact VALUES (?, ?, ?, ?)", (artifact.key, time.time(), int(complete), json.dumps(doc))
+            )
 
     def artifact(self, key: str, *, complete: bool = False) -> Artifact | None:
         """The artifact with its texts; None when there is none, when its files are gone or damaged, or when it is not complete as asked."""
@@ -200,7 +209,7 @@ class Store(SweepStore):
     # size
 
     def size_bytes(self) -> dict[str, int]:
-        """Bytes on disk: results (the SQLite file), artifacts, and the caches of TileLang and of torch.compile and Triton under our home."""
+        """Bytes on disk: results (the SQLite file), artifacts, the caches of TileLang, and of torch.compile and Triton, under our home."""
         sizes = {"results": 0, "artifacts": 0, "tilelang": 0, "inductor": _tree_size(self.home / INDUCTOR)}
         for path in self.home.glob("store.db*"):
             sizes["results"] += _size(path)

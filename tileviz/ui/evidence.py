@@ -9,7 +9,7 @@ from tileviz.records import BaselineResult, Timing, Trial
 from tileviz.ui import kernel_names
 from tileviz.ui.charts import style
 from tileviz.ui.charts.latency import latency_figure, latency_frame
-from tileviz.ui.charts.samples import samples_figure, samples_frame
+from tileviz.ui.charts.samples import above_axis, samples_figure, samples_frame
 from tileviz.ui.trouble import plain
 
 CPU_CAVEAT = "Functional run on the CPU, one thread each (TileLang's C is one serial loop): no claim of speed."
@@ -41,7 +41,10 @@ def draw(trial: Trial, running: bool) -> None:
             st.caption(CPU_CAVEAT)
     with right:
         st.markdown(f"**{trial.timing.n:,} samples**", help=plain(samples_help(trial.timing)))
-        st.plotly_chart(samples_figure(samples_frame(trial.timing)), key="samples", config=style.CONFIG, alt="Latency of every launch")
+        samples = samples_frame(trial.timing)
+        st.plotly_chart(samples_figure(samples), key="samples", config=style.CONFIG, alt="Latency of every launch")
+        if above_axis(samples):
+            st.caption(plain(above_axis(samples)))
         for mark in marks(trial.timing):
             st.markdown(f":orange[:small[{plain(mark)}]]")
         st.caption(plain(conditions(trial.timing)))
@@ -78,7 +81,12 @@ def marks(timing: Timing) -> list[str]:
 def samples_help(timing: Timing) -> str:
     """How many there are and why it stopped there."""
     set_aside = f" {len(timing.earlier_us):,} earlier samples were set aside and are kept." if timing.earlier_us else ""
-    return f"Every launch that was timed, after {timing.warmup:,} warm-ups. {timing.stop_reason}.{set_aside}"
+    return f"Every launch that was timed, after {timing.warmup:,} warm-ups. {why_it_stopped(timing)}.{set_aside}"
+
+
+def why_it_stopped(timing: Timing) -> str:
+    """Why sampling stopped, never in the words of the verdict's relative error, which older results used here too."""
+    return f"Sampling stopped: {timing.stop_reason.replace('relative error', 'uncertainty of the median')}" if timing.stop_reason else "Sampling stopped"
 
 
 def _baseline_notes(trial: Trial, running: bool) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from tileviz import kernels
+from tileviz.compiler import toolchain
 from tileviz.engine import client, requests
 from tileviz.engine.requests import Request
 from tileviz.errors import BadRequest, TilevizError
@@ -67,7 +68,8 @@ def request_of(chosen: Chosen) -> tuple[Request | None, str]:
         request = requests.resolve(chosen.kernel.name, chosen.problem, chosen.config, **where, **chosen.measuring.words)
     except BadRequest as error:
         return None, error.message
-    return request, request.unsupported or "; ".join(request.broken)
+    missing = toolchain.why_nothing_runs() if chosen.place.runs else ""
+    return request, missing or request.unsupported or "; ".join(request.broken)
 
 
 def estimate(chosen: Chosen) -> Estimate | None:

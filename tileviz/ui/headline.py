@@ -4,15 +4,16 @@ import streamlit as st
 
 from tileviz import kernels
 from tileviz.errors import TilevizError
-from tileviz.formats import duration_us, percent, significant, small_percent
+from tileviz.formats import bandwidth, duration_us, percent, significant, small_percent
 from tileviz.records import BaselineResult, Roofline, Trial
 from tileviz.ui.charts.latency import fastest_baseline
+from tileviz.ui.evidence import why_it_stopped
 from tileviz.ui.trouble import plain
 
 SENTENCES = {
     "pruned": "Not compiled: this config breaks a rule.",
     "unsupported": "This target cannot express it.",
-    "compile_failed": "The compiler refused the program.",
+    "compile_failed": "It could not be compiled.",
     "launch_failed": "The device refused the launch.",
     "runtime_failed": "It started and then failed.",
     "wrong_result": "It ran, and the output is wrong.",
@@ -34,11 +35,13 @@ def status(trial: Trial) -> None:
     if trial.status == "ok":
         return
     sentence = SENTENCES.get(trial.status, f"It ended as {trial.status}.")
-    reason = f" {trial.reason[:1].upper()}{trial.reason[1:]}" if trial.reason else ""
+    reason = f"{trial.reason[:1].upper()}{trial.reason[1:]}" if trial.reason else ""
     if reason and not reason.endswith((".", "!", "?")):
         reason += "."
+    if reason.startswith(sentence.rstrip(".")):
+        sentence, reason = reason, ""
     box = st.warning if trial.status in GENTLE else st.error
-    box(f"**{plain(sentence)}**{plain(reason)}")
+    box(f"**{plain(sentence)}** {plain(reason)}".rstrip())
     if trial.detail:
         with st.expander("What the tool said"):
             st.code(trial.detail, language=None, height=320 if trial.detail.count("\n") > 14 else "content")
@@ -84,7 +87,7 @@ def latency(trial: Trial, running: bool) -> None:
             "Median over the launches, after it was checked.",
         )
         return
-    told = f"Median of {timing.n:,} launches after {timing.warmup:,} warm-ups; timer {timing.timer}, L2 {timing.l2}. {timing.stop_reason}"
+    told = f"Median of {timing.n:,} launches after {timing.warmup:,} warm-ups; timer {timing.timer}, L2 {timing.l2}. {why_it_stopped(timing)}"
     if timing.implausible:
         _cell("Latency", duration_us(timing.median_us), "implausible", "red", f"{timing.implausible}. {told}")
         return
@@ -101,12 +104,12 @@ def latency(trial: Trial, running: bool) -> None:
 
 
 def rate(trial: Trial, running: bool) -> None:
-    """TFLOPS where arithmetic binds, TB/s where memory does; the formula is on hover."""
+    """TFLOPS where arithmetic binds, GB/s or TB/s where memory does; the formula is on hover."""
     bound = trial.roofline.bound if trial.roofline else ("compute" if trial.tflops else "memory")
     if bound == "compute" and trial.tflops is not None:
         value = f"{significant(trial.tflops)} TFLOPS" if trial.tflops >= 0.1 else f"{significant(trial.tflops * 1000)} GFLOPS"
     elif trial.gbps is not None:
-        value = f"{significant(trial.gbps / 1000)} TB/s" if trial.gbps >= 100 else f"{significant(trial.gbps)} GB/s"
+        value = bandwidth(trial.gbps)
     else:
         _cell(
             "Rate",
@@ -117,7 +120,7 @@ def rate(trial: Trial, running: bool) -> None:
         )
         return
     told = [_formulas(trial)]
-    both = [f"{significant(trial.tflops)} TFLOPS" if trial.tflops else "", f"{significant(trial.gbps)} GB/s" if trial.gbps else ""]
+    both = [f"{significant(trial.tflops)} TFLOPS" if trial.tflops else "", bandwidth(trial.gbps) if trial.gbps else ""]
     told.append(f"This run: {' and '.join(filter(None, both))}.")
     share, ceilings = shares(trial.roofline)
     _cell("Rate", value, share, "gray", " ".join([*told, *ceilings]))

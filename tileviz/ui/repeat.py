@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from tileviz.engine.requests import Request
-from tileviz.formats import age, assignments, duration_us, significant
+from tileviz.formats import assignments, duration_us, short_age, significant
 from tileviz.records import Trial
 from tileviz.ui import measuring, script, state
 from tileviz.ui.forms import Chosen
@@ -51,7 +51,7 @@ def _last_runs(kernel: str) -> None:
     st.session_state["_listed"] = [t.trial for t in trials]
     st.dataframe(
         runs_frame(trials), hide_index=True, width="stretch", key="last_runs", on_select=_picked, selection_mode="single-row",
-        alt="Last runs of this kernel", column_config=_NUMBERS,
+        alt="Last runs of this kernel", column_config=_COLUMNS,
     )  # fmt: skip
 
 
@@ -61,7 +61,7 @@ def runs_frame(trials: list[Trial], now: float | None = None) -> pd.DataFrame:
     for trial in trials:
         rows.append(
             {
-                "when": age(trial.created, now),
+                "when": short_age(trial.created, now),
                 "on": trial.device or trial.target,
                 "status": "compiled" if trial.status == "ok" and trial.device is None else trial.status.replace("_", " "),
                 "latency": duration_us(trial.timing.median_us) if trial.timing and trial.timing.n else "-",
@@ -92,4 +92,11 @@ def open_trial(trial_id: str) -> None:
     state.load_trial(trial)
 
 
-_NUMBERS = {name: st.column_config.TextColumn(name, alignment="right") for name in ("latency", "error")}
+_COLUMNS = {
+    **{name: st.column_config.TextColumn(name, width=pixels) for name, pixels in (("when", 90), ("on", 74), ("status", 112))},
+    **{name: st.column_config.TextColumn(name, width=86, alignment="right") for name in ("latency", "error")},
+    "config": st.column_config.TextColumn("config", width=330),
+    "problem": st.column_config.TextColumn("problem", width=210),
+    "trial": st.column_config.TextColumn("trial", width=70),
+}
+"""Widths in pixels: short columns whole, the long ones share what a narrow window leaves."""

@@ -11,6 +11,9 @@ from tileviz.ui.trouble import plain
 TEXT_NAMES = {"source": "source", "ptx": "PTX", "sass": "SASS"}
 
 
+SERIAL = "The C of the CPU target is one serial loop nest: it has no GPU instructions to count."
+
+
 def draw(artifact: Artifact) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
@@ -28,7 +31,7 @@ def draw(artifact: Artifact) -> None:
         st.markdown("**Instructions**", help="Static counts: how often a class stands in the text, not how often it is executed.")
         frame = counts_frame(artifact)
         if frame.empty:
-            st.caption("None of the classes occurs in this text.")
+            st.caption(SERIAL if artifact.target == "cpu" else "None of the classes occurs in this text.")
             return
         st.dataframe(frame, hide_index=True, width="stretch", key="instructions", alt="Instruction counts by class")
 
@@ -75,9 +78,9 @@ def _number(value: int | None, unit: str = "") -> str:
 
 
 def made_by(artifact: Artifact) -> str:
-    """`NVRTC 13.5: lower 0.2 s, compile 0.6 s`; only lowered so far where no compiler is named."""
+    """`NVRTC 13.5; compiling took: lower 0.2 s, compile 0.6 s`; only lowered so far where no compiler is named."""
     steps = ", ".join(f"{name} {seconds(value)}" for name, value in artifact.seconds.items())
-    return ": ".join(filter(None, [artifact.compiler or "lowered", steps]))
+    return "; ".join(filter(None, [artifact.compiler or "lowered", steps and f"compiling took: {steps}"]))
 
 
 _RIGHT = {"value": st.column_config.TextColumn("value", alignment="right")}

@@ -26,7 +26,9 @@ def draw(chosen: Chosen, request: Request | None, job: JobView | None) -> None:
     if job is not None and not running:
         _ended_badly(job, found)
     if found.is_empty:
-        if not running:
+        if running:
+            _program(chosen.kernel)
+        else:
             _nothing_yet(chosen)
         return
     _stamp(found, request, running)
@@ -45,6 +47,8 @@ def draw_result(found: Shown, kernel: Kernel, running: bool) -> None:
     if found.artifact is not None:
         resources.draw(found.artifact)
         code.draw(found.artifact, kernel)
+    elif running:
+        _program(kernel)
 
 
 def _stamp(found: Shown, request: Request | None, running: bool) -> None:
@@ -73,7 +77,8 @@ def _stamp(found: Shown, request: Request | None, running: bool) -> None:
 def _ended_badly(job: JobView, found: Shown) -> None:
     """A job that was stopped or broke, unless its trial says so itself."""
     if job.state == "cancelled" and (found.trial is None or found.trial.status != "cancelled"):
-        st.info("Cancelled. What was measured before is kept.")
+        earlier = found.trial is not None and found.trial.trial != job.trial
+        st.info("Cancelled: the last run. This is the result before it." if earlier else "Cancelled. What was measured before is kept.")
     if job.state != "failed":
         return
     st.error(f"The run did not finish: {plain(job.reason or 'no reason was given')}.")
@@ -82,8 +87,12 @@ def _ended_badly(job: JobView, found: Shown) -> None:
 def _nothing_yet(chosen: Chosen) -> None:
     """The first screen of a newcomer: what this is, and the program that Run would take through it."""
     st.markdown(f"{WHAT_THIS_IS} {what_it_does(chosen)}")
-    name = chosen.kernel.name
-    code.pane(script.program_source(chosen.kernel), "python", key="program", title=f"{name}: the tile program", file=f"{name}.py")
+    _program(chosen.kernel)
+
+
+def _program(kernel: Kernel) -> None:
+    title = f"{kernel.name}: the tile program"
+    code.pane(script.program_source(kernel), "python", key="program", title=title, file=f"{kernel.name}.py")
 
 
 def what_it_does(chosen: Chosen) -> str:

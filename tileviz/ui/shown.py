@@ -67,13 +67,17 @@ def linked_trial() -> Trial | None:
 
 
 def _candidates(request: Request | None, job: JobView | None):
-    if job is not None and job.trial:
-        yield store().trial(job.trial)
+    own = store().trial(job.trial) if job is not None and job.trial else None
+    stopped = own is not None and not job.active and own.status == "cancelled"
+    if not stopped:
+        yield own
     linked = st.query_params.get("trial")
     if linked:
         yield store().trial(linked)
     if request is not None:
         yield store().latest(request.key, request.device)
+    if stopped:
+        yield own  # only where these knobs have no finished result
     last = st.session_state.get("_last_trial")
     if last:
         yield store().trial(last)

@@ -20,6 +20,7 @@ from tileviz.kernels.base import Kernel
 from tileviz.kernels.pass_configs import parse_pass_config
 from tileviz.records import Problem, Trial
 from tileviz.ui.places import Place, place, places
+from tileviz.ui.stores import store
 from tileviz.ui.trouble import guarded
 
 TYPE_YOUR_OWN = "\u2026"
@@ -89,10 +90,20 @@ def read_link() -> None:
     st.session_state["_link_read"] = True
     asked = st.query_params.to_dict()
     kept, sentences = checked_link(asked)
+    sentences += _drop_unknown(kept)
     st.session_state["_link_notes"] = sentences
     if kept != asked:
         st.query_params.from_dict(kept)
         st.rerun()
+
+
+def _drop_unknown(kept: dict[str, str]) -> list[str]:
+    """Takes a run or result that is not stored here out of `kept`; a sentence for each."""
+    found = []
+    for name, what, read in (("job", "run", store().job), ("trial", "result", store().trial)):
+        if name in kept and read(kept[name]) is None:
+            found.append(f"The link's {what} '{kept.pop(name)}' is not stored on this machine; the knobs of the link stand.")
+    return found
 
 
 def checked_link(asked: dict[str, str]) -> tuple[dict[str, str], list[str]]:

@@ -143,13 +143,22 @@ def tools() -> None:
         st.code(gap.line, language="bash")
     if not missing:
         st.success("Nothing is missing.")
-    versions = versions_frame(toolchain.versions())
+    found = toolchain.versions()
+    versions = versions_frame(found)
     st.dataframe(versions, hide_index=True, width=560, height="content", key="versions", alt="Versions of packages and tools")
-    st.caption("CUDA 13 code needs a driver that serves CUDA 13: compare “driver CUDA” with NVRTC and nvcc.")
+    if found.get("driver"):
+        st.caption("CUDA 13 code needs a driver that serves CUDA 13: compare “driver CUDA” with NVRTC and nvcc.")
+
+
+NO_DRIVER = "no NVIDIA driver: fine without a GPU"
 
 
 def versions_frame(found: dict[str, str | None]) -> pd.DataFrame:
-    return pd.DataFrame([(name, version or "not installed") for name, version in found.items()], columns=["name", "version"])
+    """Two columns of text. Without an NVIDIA driver there is one row about it, and nothing to compare it with."""
+    rows = [(name, version or "not installed") for name, version in found.items()]
+    if not found.get("driver"):
+        rows = [(name, NO_DRIVER if name == "driver" else words) for name, words in rows if name != "driver CUDA"]
+    return pd.DataFrame(rows, columns=["name", "version"])
 
 
 def jobs() -> None:

@@ -15,6 +15,12 @@ COLUMNS = ["name", "role", "median_us", "p10_us", "p90_us", "n", "timer", "l2", 
 CUT_AT = 4.0
 """A bar longer than this many times the longer of ours and the best baseline is cut: one slow baseline would hide all differences."""
 
+WHISKER_AT = 2.0
+"""A whisker may take the axis to this many times its own median; one that is longer is cut."""
+
+ROOM = 1.04
+"""The axis goes on behind its end by this factor."""
+
 FLOOR_FROM = 0.02
 """Share of the longest bar from which the empty kernel's line is worth drawing."""
 
@@ -56,7 +62,7 @@ def latency_figure(frame: pd.DataFrame) -> go.Figure:
     whiskers = {"array": values["p90_us"] - values["median_us"], "arrayminus": values["median_us"] - values["p10_us"]}
     bars = go.Bar(
         x=values["median_us"],
-        y=[_label(row.name, row.median_us, row.launch_bound, row.median_us > end) for row in rows.itertuples(index=False)],
+        y=[_label(row.name, row.median_us, _mark(row, end)) for row in rows.itertuples(index=False)],
         orientation="h",
         marker={"color": [style.COLOURS[role] for role in rows["role"]]},
         error_x={"type": "data", "symmetric": False, "color": style.ERROR_BAR, "thickness": 1.5, "width": 5, **whiskers},
@@ -64,16 +70,17 @@ def latency_figure(frame: pd.DataFrame) -> go.Figure:
         hovertemplate="median %{customdata[1]}, p10 %{customdata[0]}, p90 %{customdata[2]}<br>"
         "%{customdata[3]} samples, %{customdata[4]}, L2 %{customdata[5]}<br>%{customdata[6]}<extra></extra>",
     )
-    x = {"title": {"text": f"latency, {unit} (median; whiskers p10 to p90)"}, "range": [0, 1.04 * end / divisor]}
+    x = {"title": {"text": f"latency, {unit} (median; whiskers p10 to p90)"}, "range": [0, ROOM * end / divisor]}
     return go.Figure(bars, style.layout(80 + 50 * max(1, len(frame)), x, {"type": "category"}, **_floor(frame, divisor)))
 
 
 def axis_end(frame: pd.DataFrame) -> float:
-    """Microseconds at the right end: the longest whisker, or where longer bars are cut."""
+    """Microseconds at the right end: the longest whisker, or where longer bars and whiskers are cut."""
     if not len(frame):
         return 0.0
-    near = frame[frame["role"].isin(("ours", "best baseline"))]["p90_us"].max()
-    longest = float(frame["p90_us"].max())
+    reach = frame["p90_us"].clip(upper=WHISKER_AT * frame["median_us"])
+    near = reach[frame["role"].isin(("ours", "best baseline"))].max()
+    longest = float(reach.max())
     return min(longest, CUT_AT * float(near)) if near == near else longest
 
 
@@ -92,9 +99,16 @@ def _floor(frame: pd.DataFrame, divisor: float) -> dict:
     return {"shapes": [line], "annotations": [words], "margin": {"l": 8, "r": 16, "t": 24, "b": 8}}
 
 
-def _label(name: str, median_us: float, launch_bound: bool, is_cut: bool) -> str:
-    mark = ", launch-bound" if launch_bound else ", bar cut" if is_cut else ""
+def _label(name: str, median_us: float, mark: str) -> str:
     return f"{html.escape(name)}<br><b>{duration_us(median_us)}</b>{mark}"
+
+
+def _mark(row, end: float) -> str:
+    if row.launch_bound:
+        return ", launch-bound"
+    if row.median_us > end:
+        return ", bar cut"
+    return f", p90 {duration_us(row.p90_us)} cut" if row.p90_us > ROOM * end else ""
 
 
 def _row(name: str, role: str, timing: Timing, kernel: str) -> list:

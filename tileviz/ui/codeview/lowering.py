@@ -109,7 +109,10 @@ def draw_layouts(request: Request) -> None:
     if found is None:
         return
     if not found.layouts:
-        st.caption("This program has no tile whose layout TileLang infers: the CPU target keeps tiles row after row.")
+        st.caption(
+            "This program has no tile whose layout TileLang infers."
+            + (" On the CPU tiles lie row after row." if request.target == "cpu" else "")
+        )
         return
     st.fragment(guarded(_layouts), key="_layouts")(found)
 

@@ -27,6 +27,9 @@ EFFORT_HELP = "quick: some 10 s, the model's favourites first. normal: up to 200
 PILLS = "<style>.st-key-form [data-testid='stButtonGroup'] button { padding-inline: 8px; min-height: 28px; min-width: 0; }</style>"
 """A knob's values fit beside its name. Constant text of ours."""
 
+WIDEST = {forms.KNOB_WIDTH: 30, forms.FIELD_WIDTH: 36}
+"""Characters of values, three more for each, that fit beside a name; more of them stand below it, in as many rows as they need."""
+
 KEEP = {"persist_state": "session"}
 """A set-up survives a visit to another page."""
 
@@ -139,11 +142,12 @@ def _pick(
     kernel: Kernel, name: str, options: list[str], default: list[str], help: str, width: int, mistakes: list[str], knob=None
 ) -> list[str]:
     """Name on the left, values to switch on and off on the right; the last one opens a field to type in."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+    beside = sum(len(option) + 3 for option in options) <= WIDEST[width]
+    with st.container(horizontal=beside, vertical_alignment="center" if beside else "top", gap="xsmall" if beside else None):
         st.caption(plain(name), help=help or None, width=width)
         chosen = st.pills(
             name, options, selection_mode="multi", default=[d for d in default if d in options], key=key(kernel, name),
-            label_visibility="collapsed", wrap=True, width="stretch", **KEEP,
+            label_visibility="collapsed", **KEEP,
         )  # fmt: skip
     found = [value for value in options if value in chosen and value != state.TYPE_YOUR_OWN]
     if knob is not None and state.TYPE_YOUR_OWN in chosen:
