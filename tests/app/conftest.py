@@ -5,17 +5,19 @@ import streamlit as st
 
 from tests.app.pages import ROOT
 from tests.ui import examples
+from tileviz.compiler import toolchain
 from tileviz.engine import client, requests
 from tileviz.store import Store
 
 
 @pytest.fixture(autouse=True)
 def one_cpu(monkeypatch, tmp_path):
-    """This machine is a CPU; no engine is ever started."""
+    """This machine is a CPU; nothing that a run needs is missing; no engine is ever started."""
     monkeypatch.setenv("TILEVIZ_HOME", str(tmp_path / "home"))
     monkeypatch.delenv("TILEVIZ_TOKEN", raising=False)
     monkeypatch.setattr(requests, "local_devices", lambda: [examples.CPU])
     monkeypatch.setattr(client, "ensure_engine", lambda home: None)
+    monkeypatch.setattr(toolchain, "why_nothing_runs", lambda: "")
     monkeypatch.chdir(ROOT)
     st.cache_resource.clear()
     st.cache_data.clear()

@@ -8,7 +8,7 @@ import pytest
 from tests.app.pages import opened, texts
 from tests.ui import examples
 from tileviz import kernels
-from tileviz.records import Comparison
+from tileviz.records import Comparison, Roofline
 from tileviz.ui import explore as explore_top
 from tileviz.ui import state
 
@@ -239,9 +239,70 @@ def test_a_link_to_a_trial_alone_loads_its_knobs(store):
     assert app.metric[0].value == "right"
 
 
-def test_a_link_to_a_trial_that_is_not_here_shows_the_page(store):
-    app = opened(trial="nothing-here")
-    assert not app.button(key="run").disabled
+@pytest.mark.parametrize(("word", "what"), [("trial", "result"), ("job", "run")])
+def test_a_link_to_a_result_or_run_that_is_not_here_says_so_and_shows_the_page(word, what, store):
+    app = opened(**{word: "nothing-here"})
+    assert f"The link's {what} 'nothing-here' is not stored on this machine" in app.warning[0].value.replace("\\", "")
+    assert not app.button(key="run").disabled and word not in app.query_params
+
+
+def test_without_a_compiler_run_is_off_and_reading_code_is_not(monkeypatch):
+    monkeypatch.setattr(explore_top.toolchain, "why_nothing_runs", lambda: "no C++ compiler: apt-get install g++, or set CXX")
+    app = opened()
+    assert app.button(key="run").disabled
+    assert "Run is off: no C++ compiler: apt-get install g++, or set CXX." in texts(app).replace("\\", "")
+    assert not opened(target="sm_90a").button(key="run").disabled
+
+
+def test_without_a_compiler_a_failed_compile_blames_no_compiler(store):
+    reason = "no C++ compiler found, needed to run on the CPU: apt-get install g++, or set CXX"
+    store.save_trial(examples.trial(status="compile_failed", reason=reason, verdict=None, timing=None, baselines=(), artifact=None))
+    said = opened().error[0].value
+    assert "refused" not in said and said.startswith("**It could not be compiled.** No C")
+
+
+def cancelled_rerun(store) -> str:
+    """A job that was cancelled before its trial was timed."""
+    opened().button(key="run").click().run()
+    job = store.jobs(active=True)[0].id
+    gone = {"verdict": None, "timing": None, "baselines": (), "artifact": None, "created": time.time()}
+    store.save_trial(examples.trial(trial="stopped", status="cancelled", reason="cancelled before it was timed", **gone))
+    store.job_has(job, trial="stopped")
+    store.finish(job, "cancelled", "cancelled")
+    return job
+
+
+def test_after_a_cancelled_rerun_the_earlier_result_stands_with_a_hint(store):
+    store.save_trial(examples.trial())
+    app = opened(job=cancelled_rerun(store))
+    assert app.metric[1].value == "3.20 ms"
+    assert [i.value for i in app.info] == ["Cancelled: the last run. This is the result before it."]
+
+
+def test_a_first_run_that_was_cancelled_says_so_once(store):
+    app = opened(job=cancelled_rerun(store))
+    assert texts(app).count("ancelled") == 1
+
+
+def test_the_program_stays_while_a_run_has_nothing_else_to_show(store):
+    app = opened()
+    app.button(key="run").click().run()
+    assert "queued" in texts(app) and app.get("bidi_component")
+
+
+def test_on_the_cpu_no_counts_means_that_there_are_no_gpu_instructions(store):
+    trial = examples.trial()
+    store.save_trial(trial)
+    store.save_artifact(examples.artifact(trial, instructions={}))
+    assert "one serial loop nest" in texts(opened())
+    assert "compiling took: lower 0.1" in texts(opened()).replace("\\", "")
+
+
+def test_bytes_a_second_are_gigabytes_below_a_terabyte(store):
+    for gbps, words in ((345.0, "345 GB/s"), (4270.0, "4.27 TB/s")):
+        point = Roofline("memory", None, "no ceiling is known for this device")
+        store.save_trial(examples.trial(trial=words, gbps=gbps, roofline=point, created=time.time() + gbps))
+        assert opened().metric[2].value == words
 
 
 def test_run_submits_a_job_and_the_address_names_it(store):

@@ -51,7 +51,7 @@ def test_a_page_reached_alone_shows_nothing_without_the_token(path, monkeypatch)
     assert not app.selectbox and not app.dataframe and not app.metric
 
 
-@pytest.mark.parametrize("stem", ["", "system"])
+@pytest.mark.parametrize("stem", ["", *(path.stem for path in PAGES)])
 def test_without_the_token_only_the_form_is_drawn(stem, monkeypatch):
     monkeypatch.setenv("TILEVIZ_TOKEN", TOKEN)
     app = opened(stem)

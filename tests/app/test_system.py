@@ -28,6 +28,16 @@ def test_what_is_missing_comes_with_the_line_that_gets_it(monkeypatch):
     assert any(c.value == gap.line for c in app.code)
 
 
+def test_without_a_driver_there_is_one_row_about_it_and_no_hint(monkeypatch):
+    monkeypatch.setattr(toolchain, "versions", lambda: {"python": "3.12.0", "nvcc": None, "driver": None, "driver CUDA": None})
+    app = opened("system")
+    rows = next(frame.value for frame in app.dataframe if list(frame.value.columns) == ["name", "version"])
+    assert dict(zip(rows["name"], rows["version"])) == {
+        "python": "3.12.0", "nvcc": "not installed", "driver": "no NVIDIA driver: fine without a GPU"
+    }  # fmt: skip
+    assert "CUDA 13 code needs" not in texts(app)
+
+
 def test_versions_and_facts_are_tables():
     app = opened("system")
     names = [set(frame.value.columns) for frame in app.dataframe]

@@ -25,6 +25,10 @@ def test_on_a_machine_with_nothing_every_problem_has_its_line(no_tools):
     assert all(problem.line and problem.needed_for for problem in found.values())
 
 
+def test_without_a_compiler_nothing_runs_and_the_reason_says_what_mends_it(no_tools):
+    assert toolchain.why_nothing_runs() == "no C++ compiler: apt-get install g++, or set CXX"
+
+
 def test_a_cxx_that_names_nothing_is_a_problem_of_cxx(monkeypatch):
     monkeypatch.setenv("CXX", "/nowhere/g++")
     (problem,) = [each for each in toolchain.problems() if each.name == "C++ compiler"]

@@ -13,7 +13,7 @@ from tests.e2e.drive import see_no_trouble, settled, visit
 
 pytestmark = pytest.mark.e2e
 
-PAGES = {"": "Run", "explore": "Run", "system": "Toolchain"}
+PAGES = {"": "Run", "explore": "Run", "codeview": "Compile", "sweep": "Start", "system": "Toolchain"}
 
 
 def handshake(port: int, host: str, origin: str | None) -> int:

@@ -120,6 +120,26 @@ def test_cancel_kills_a_running_measurement_and_the_lane_goes_on(store, home):
     assert trial.status == "ok"
 
 
+def test_a_config_that_kills_its_process_harms_neither_the_one_before_nor_the_one_after(store, home):
+    """A01, with single runs: the dead one alone says so."""
+    from tests.conftest import processes_of
+
+    def good():
+        return run(store, "vector_add", {"N": 1000}, target="cpu", baselines=False)[1]
+
+    before = good()
+    job = client.submit(store, resolve("gemm", {"M": 2500, "N": 2500, "K": 2500}, target="cpu", baselines=False))
+    until(lambda: store.job(job).phase == "check", 60)
+    engine = psutil.Process(client.engine_pid(home))
+    nursery = next(p for p in processes_of(home) if p.ppid() == engine.pid)
+    for child in nursery.children():
+        child.send_signal(signal.SIGSEGV)
+    dead = store.trial(client.wait(store, job, timeout=20).trial)
+    assert dead.status == "crashed" and "phase 'check': segmentation fault" in dead.reason
+    after = good()
+    assert [trial.status for trial in (before, after, store.trial(before.trial))] == ["ok", "ok", "ok"]
+
+
 def test_a_timeout_is_a_status_with_the_seconds(store):
     _, trial = run(store, "gemm", {"M": 6000, "N": 6000, "K": 6000}, target="cpu", baselines=False, timeout_s=6)
     assert trial.status == "timeout"

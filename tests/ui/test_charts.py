@@ -2,9 +2,10 @@
 
 from tests.ui import examples
 from tileviz.bench.traffic import chains
+from tileviz.records import Timing
 from tileviz.ui.charts import style
 from tileviz.ui.charts.latency import fastest_baseline, latency_figure, latency_frame
-from tileviz.ui.charts.samples import GL_FROM, samples_figure, samples_frame
+from tileviz.ui.charts.samples import GL_FROM, above_axis, samples_figure, samples_frame
 from tileviz.ui.charts.traffic import traffic_figure, traffic_frame
 
 
@@ -59,6 +60,20 @@ def test_every_sample_is_on_the_strip():
     strip = samples_figure(samples_frame(timing)).data[0]
     assert len(strip.y) == 57
     assert strip.type == "scatter"
+
+
+def test_an_outlier_leaves_the_axis_to_the_others_and_is_counted():
+    frame = samples_frame(Timing((5000.0, 5100.0) * 98 + (5050.0, 150_000.0, 40_000.0, 30_000.0), "perf_counter", "n/a"))
+    figure = samples_figure(frame)
+    assert above_axis(frame) == "3 of 200 above the axis, highest 150 ms"
+    assert len(figure.data[0].y) == 200 and list(figure.data[1].x) == [198, 199, 200]
+    assert figure.layout.yaxis.range[1] < 6 and "highest" not in above_axis(samples_frame(examples.timing(81.4)))
+
+
+def test_a_whisker_far_longer_than_its_bar_is_cut_and_says_so():
+    wild = Timing((5000.0,) * 8 + (200_000.0,) * 2, "perf_counter", "n/a")
+    figure = latency_figure(latency_frame(examples.trial(timing=wild, baselines=())))
+    assert figure.layout.xaxis.range[1] < 11 and ", p90 " in figure.data[0].y[0]
 
 
 def test_many_samples_are_drawn_by_webgl():

@@ -86,7 +86,8 @@ def samples_help(timing: Timing) -> str:
 
 def why_it_stopped(timing: Timing) -> str:
     """Why sampling stopped, never in the words of the verdict's relative error, which older results used here too."""
-    return f"Sampling stopped: {timing.stop_reason.replace('relative error', 'uncertainty of the median')}" if timing.stop_reason else "Sampling stopped"
+    why = timing.stop_reason or "the reason was not recorded"
+    return f"Sampling stopped: {why.replace('relative error', 'uncertainty of the median')}"
 
 
 def _baseline_notes(trial: Trial, running: bool) -> None:

@@ -87,7 +87,8 @@ def latency(trial: Trial, running: bool) -> None:
             "Median over the launches, after it was checked.",
         )
         return
-    told = f"Median of {timing.n:,} launches after {timing.warmup:,} warm-ups; timer {timing.timer}, L2 {timing.l2}. {why_it_stopped(timing)}"
+    told = f"Median of {timing.n:,} launches after {timing.warmup:,} warm-ups; timer {timing.timer}, L2 {timing.l2}. "
+    told += why_it_stopped(timing)
     if timing.implausible:
         _cell("Latency", duration_us(timing.median_us), "implausible", "red", f"{timing.implausible}. {told}")
         return

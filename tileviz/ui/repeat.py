@@ -93,10 +93,9 @@ def open_trial(trial_id: str) -> None:
 
 
 _COLUMNS = {
-    **{name: st.column_config.TextColumn(name, width=pixels) for name, pixels in (("when", 90), ("on", 74), ("status", 112))},
-    **{name: st.column_config.TextColumn(name, width=86, alignment="right") for name in ("latency", "error")},
-    "config": st.column_config.TextColumn("config", width=330),
-    "problem": st.column_config.TextColumn("problem", width=210),
-    "trial": st.column_config.TextColumn("trial", width=70),
+    **{name: st.column_config.TextColumn(name, width=pixels) for name, pixels in (("when", 84), ("on", 70), ("status", 104))},
+    **{name: st.column_config.TextColumn(name, width=78, alignment="right") for name in ("latency", "error")},
+    "config": st.column_config.TextColumn("config", width=240),
+    "problem": st.column_config.TextColumn("problem", width=160),
 }
-"""Widths in pixels: short columns whole, the long ones share what a narrow window leaves."""
+"""Widths in pixels: all but the trial's name fit in a window of 1280; a wider one gives the rest to that."""
