@@ -56,7 +56,7 @@ def test_sass_takes_the_outermost_frame_and_the_text_loses_only_the_frames():
 
 def test_ptx_follows_inlined_calls_and_loses_directives_and_debug_strings():
     text = (
-        '\t.file\t1 "/tmp/x/kernel.cu"\n\t.file\t2 "intrin.h"\n.visible .entry k()\n{\n\t.loc\t1 22 0\n\tmov.u32 %r1, 1;\n'
+        '\t.file\t1 "somewhere/kernel.cu"\n\t.file\t2 "intrin.h"\n.visible .entry k()\n{\n\t.loc\t1 22 0\n\tmov.u32 %r1, 1;\n'
         "\t.loc\t2 149 5, function_name $L__info_string0, inlined_at 1 29 3\n\tadd.s32 %r2, %r1, 1;\n"
         "\t.loc\t2 12 5, function_name $L__info_string1, inlined_at 2 149 5\n\tadd.s32 %r3, %r1, 1;\n$L__BB0_1:\n\tret;\n}\n"
         "\t.section\t.debug_str\n\t{\n$L__info_string0:\n.b8 95,90,0\n\n\t}\n"

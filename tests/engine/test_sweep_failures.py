@@ -22,6 +22,7 @@ class Spawner:
     """In the place of a nursery: children in fresh interpreters, without TileLang."""
 
     ready = True
+    hangs = False
 
     def __init__(self):
         self.control, self.other_end = Pipe()
