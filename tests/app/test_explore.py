@@ -407,3 +407,9 @@ def test_the_engine_is_started_ahead_once_the_page_is_drawn(monkeypatch):
     while not started and time.monotonic() < end:
         time.sleep(0.01)
     assert len(started) == 1
+
+
+def test_a_link_cannot_set_pass_configs_that_name_files_or_flags(home):
+    app = opened(kernel="vector_add", cuda__kernels_output_dir="/etc")
+    assert "can be given on the command line only" in texts(app)
+    assert app.button(key="run").disabled

@@ -54,6 +54,8 @@ def test_a_compile_needs_no_device():
         ({"timeout_s": float("nan")}, BadValue, "timeout"),
         ({"seed": -1}, BadValue, "seed"),
         ({"save": "/no/such/folder/x.npz"}, BadValue, "there is no folder"),
+        ({"save": "/"}, BadValue, "give a file name that ends in .npz"),
+        ({"save": "out.txt"}, BadValue, "give a file name that ends in .npz"),
     ],
 )
 def test_what_cannot_be_meant_is_one_sentence(arguments, error, words):

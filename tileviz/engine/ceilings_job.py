@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tileviz.bench import ceilings
+from tileviz.engine.device_lock import device_lock
 from tileviz.errors import StoreError
 from tileviz.records import Device, to_json
 from tileviz.store import Store
@@ -25,8 +26,9 @@ class CeilingsJob:
     device: Device
 
     def __call__(self, report: Callable[..., None] = quiet) -> Device:
-        report("phase", "ceilings")
-        found = ceilings.measure(self.device.id, fingerprint=self.device.fingerprint)
+        with device_lock(self.device.id, report):
+            report("phase", "ceilings")
+            found = ceilings.measure(self.device.id, fingerprint=self.device.fingerprint)
         return replace(self.device, facts={**self.device.facts, FACT: to_json(found)})
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from tileviz import lens
 from tileviz.compiler import pipeline, targets
+from tileviz.engine.device_lock import device_lock
 from tileviz.engine.requests import Request
 from tileviz.kernels import kernel as kernel_of
 from tileviz.records import Artifact, Device, Trial
@@ -66,7 +67,8 @@ class MeasureJob:
     def __call__(self, report: Report = quiet) -> Trial:
         from tileviz.engine.measure import Measurement
 
-        return Measurement(self.request, self.trial, report).run(measure=self.measure, skip=self.skip)
+        with device_lock(self.request.device, report):
+            return Measurement(self.request, self.trial, report).run(measure=self.measure, skip=self.skip)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tileviz.bench import ncu
+from tileviz.engine.device_lock import device_lock
 from tileviz.engine.lanes import package_root
 from tileviz.engine.requests import Request
 from tileviz.errors import ToolMissing
@@ -31,8 +32,8 @@ class NcuJob:
         reason = ncu.is_available()
         if reason:
             raise ToolMissing(reason)
-        report("phase", "profile")
-        with tempfile.TemporaryDirectory() as folder:
+        with device_lock(self.request.device, report), tempfile.TemporaryDirectory() as folder:
+            report("phase", "profile")
             path = Path(folder) / "request.json"
             path.write_text(json.dumps(asdict(self.request)))
             target = [sys.executable, "-m", "tileviz.engine.ncu_target", str(path)]

@@ -89,6 +89,8 @@ def resolve(
         raise BadValue(f"seed is {seed}; give a whole number from 0 to 2,147,483,647")
     if save is not None and not Path(save).absolute().parent.is_dir():
         raise BadValue(f"there is no folder {Path(save).absolute().parent} to save into")
+    if save is not None and (Path(save).is_dir() or Path(save).suffix != ".npz"):
+        raise BadValue(f"save is '{save}'; give a file name that ends in .npz")
     cannot, broken = _limits(described, full_problem, full_config, chosen, on)
     return Request(
         kind=kind,

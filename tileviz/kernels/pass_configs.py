@@ -18,6 +18,9 @@ OFFERED = {
 }
 """The ones the page offers, with what they do."""
 
+COMMAND_LINE_ONLY = ("tl.device_compile_flags", "cuda.kernels_output_dir", "tl.dump_ir_path", "tl.enable_dump_ir")
+"""Name files or compiler flags, so a link must not set them for whoever opens it."""
+
 RANGES = {"tl.ptxas_register_usage_level": (0, 10)}
 """Pass configs that take a whole number, with the least and the most."""
 

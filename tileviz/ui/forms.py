@@ -10,7 +10,7 @@ from tileviz import kernels
 from tileviz.errors import TilevizError
 from tileviz.formats import word
 from tileviz.kernels.base import Choice, Flag, Kernel, Knob
-from tileviz.kernels.pass_configs import OFFERED, parse_pass_config
+from tileviz.kernels.pass_configs import COMMAND_LINE_ONLY, OFFERED, parse_pass_config
 from tileviz.records import Config, Problem
 from tileviz.ui import state
 from tileviz.ui.measuring import PLAIN, Measuring
@@ -167,6 +167,9 @@ def _preset_chosen(kernel: Kernel, chosen: Place) -> None:
 def _pass_configs(mistakes: dict[str, str]) -> dict[str, str]:
     """TileLang's own switches, by their own names; left alone they are not part of the config."""
     linked = [name for name in st.query_params if "." in name and name not in OFFERED]
+    for name in (n for n in linked if n in COMMAND_LINE_ONLY):
+        _sentences({name: f"{name} can be given on the command line only"}, mistakes)
+    linked = [name for name in linked if name not in COMMAND_LINE_ONLY]
     values = {}
     with st.expander("Pass configs", icon=":material/build:"):
         for name in [*OFFERED, *linked]:

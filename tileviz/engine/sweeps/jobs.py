@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from tileviz.engine.device_lock import device_lock
 from tileviz.engine.requests import Request
 from tileviz.records import Trial
 
@@ -41,7 +42,8 @@ class ConfigJob:
     def __call__(self, report: Callable[..., None] = quiet) -> Trial:
         from tileviz.engine.sweeps.measure import bench_of
 
-        return bench_of(self.request).measured(self.request, self.trial, report, self.best_us, self.patient)
+        with device_lock(self.request.device, report):
+            return bench_of(self.request).measured(self.request, self.trial, report, self.best_us, self.patient)
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,8 @@ class FinalsJob:
     def __call__(self, report: Callable[..., None] = quiet) -> tuple[list[Trial], list[str]]:
         from tileviz.engine.sweeps.measure import bench_of
 
-        return bench_of(self.entries[0][0]).finals(self.entries, report)
+        with device_lock(self.entries[0][0].device, report):
+            return bench_of(self.entries[0][0]).finals(self.entries, report)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from tileviz.engine.sweeps.space import Space
 from tileviz.errors import TilevizError
 from tileviz.formats import word
 from tileviz.kernels.base import Choice, Flag, Kernel
-from tileviz.kernels.pass_configs import OFFERED, known_pass_configs, parse_pass_config
+from tileviz.kernels.pass_configs import COMMAND_LINE_ONLY, OFFERED, choices, known_pass_configs, parse_pass_config
 from tileviz.ui import forms, places, state
 from tileviz.ui.places import Place
 from tileviz.ui.sweeps.space_words import EVERY, IN_STEP, parsed, problems_of, words_in
@@ -175,12 +175,12 @@ def _typed_before(kernel: Kernel, name: str) -> list[str]:
 def _pass_configs(kernel: Kernel, mistakes: list[str]) -> dict[str, list[str]]:
     values = {}
     with st.expander("Pass configs", icon=":material/build:"):
-        known = list(dict.fromkeys([*OFFERED, *known_pass_configs()]))
+        known = [n for n in dict.fromkeys([*OFFERED, *known_pass_configs()]) if n not in COMMAND_LINE_ONLY]
         names = st.multiselect(
             "TileLang's own switches, as knobs", known, key=key(kernel, "_passes"), placeholder="none: TileLang's defaults", **KEEP
         )
         for name in names:
-            text = st.text_input(name, value="true, false", key=key(kernel, name), help=OFFERED.get(name), **KEEP)
+            text = st.text_input(name, value=", ".join(choices(name)), key=key(kernel, name), help=OFFERED.get(name), **KEEP)
             found = words_in(text)
             for each in found:
                 try:
