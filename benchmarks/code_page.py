@@ -14,12 +14,12 @@ import time
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from page_latency import FLAGS, IDLE, Wait, browser_path, free_port, print_table, served, stop_engine
 from playwright.sync_api import Page, sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.page_latency import FLAGS, IDLE, Wait, browser_path, free_port, print_table, served, stop_engine  # noqa: E402
 from tileviz import lens  # noqa: E402
 from tileviz.engine import client, requests  # noqa: E402
 from tileviz.records import Artifact  # noqa: E402
