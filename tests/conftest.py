@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -73,10 +74,17 @@ class Done:
 
 
 def tileviz_process(*words: str, cwd: Path = ROOT, **env: str) -> subprocess.Popen:
-    """`python -m tileviz words...`, started."""
+    """`python -m tileviz words...`, started; with Ctrl-C heard, also where the tests themselves run in the background of a shell."""
     command = [sys.executable, "-m", "tileviz", *map(str, words)]
     return subprocess.Popen(
-        command, cwd=cwd, env={**os.environ, **env}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command,
+        cwd=cwd,
+        env={**os.environ, **env},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 

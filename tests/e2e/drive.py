@@ -5,6 +5,8 @@ from playwright.sync_api import Locator, Page, expect
 SLOW_MS = 90_000
 """For what waits on a compiler."""
 
+expect.set_options(timeout=20_000)  # Playwright's own 5 s are short where two cores also run a browser, a server and an engine
+
 
 def settled(page: Page) -> None:
     """The script has run and nothing is still loading."""
