@@ -58,6 +58,7 @@ def test_a_click_on_a_line_lights_its_lines_in_the_other_pane_and_back(server, p
     expect(page).to_have_url(re.compile("at=Python%3A|at=Python:"))
     number(row(right, "HGMMA.64x64x16.F32").first).click()
     expect(lit(left)).to_have_text(re.compile(r"T\.gemm\("))
+    settled(page)
     number(row(left, "T.copy(A[")).click()
     expect(lit(right).filter(has_text="UTMALDG").first).to_be_visible()
     expect(lit(right).filter(has_text="HGMMA")).to_have_count(0)

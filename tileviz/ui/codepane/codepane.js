@@ -297,10 +297,12 @@ export default function (component) {
     if (e.target === v.part("find") && e.key === "Enter") { e.preventDefault(); v.find(e.shiftKey ? -1 : 1) }
     if ((e.ctrlKey || e.metaKey) && e.key === "f") { e.preventDefault(); v.part("find").focus(); v.part("find").select() }
   }
+  const numberAt = e => +(e.target.closest(".row")?.dataset.n || 0)
+  v.part("rows").onpointerdown = e => { v.pressed = numberAt(e) }
   v.part("rows").onclick = e => {
-    const row = e.target.closest(".row")
-    if (!row || String(window.getSelection() || "")) return // a selection of text is no click
-    v.at = +row.dataset.n
+    const line = numberAt(e) || v.pressed // a repaint between press and release leaves no row to ask
+    if (!line || String(window.getSelection() || "")) return // a selection of text is no click
+    v.at = line
     v.paint()
     if (group) light(group, v, v.keysOf.get(v.at - 1) || [])
     if (data.linked && v.numberOf(v.at - 1)) { v.asked = v.numberOf(v.at - 1); setStateValue("line", v.asked) }
