@@ -1,21 +1,16 @@
 """Measuring a device's ceilings once: the job, what of it is stored, and how it is found again."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 from tileviz.bench import ceilings
 from tileviz.engine.device_lock import device_lock
+from tileviz.engine.reports import Report, quiet
 from tileviz.errors import StoreError
 from tileviz.records import Device, to_json
 from tileviz.store import Store
 
 FACT = "ceilings"
 """Name among the facts of a device."""
-
-
-def quiet(*_message: Any) -> None:
-    """A report that goes nowhere."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +20,7 @@ class CeilingsJob:
 
     device: Device
 
-    def __call__(self, report: Callable[..., None] = quiet) -> Device:
+    def __call__(self, report: Report = quiet) -> Device:
         with device_lock(self.device.id, report):
             report("phase", "ceilings")
             found = ceilings.measure(self.device.id, fingerprint=self.device.fingerprint)

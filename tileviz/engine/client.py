@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
-from tileviz.engine.lanes import package_root
+from tileviz.engine.lanes import package_root, python_path
 from tileviz.engine.requests import Request
 from tileviz.engine.tag import is_current
 from tileviz.errors import StoreError
@@ -144,7 +144,7 @@ def ensure_engine(home: Path) -> None:
             env={
                 **os.environ,
                 "TILEVIZ_HOME": str(home),
-                "PYTHONPATH": os.pathsep.join(filter(None, [str(package_root()), os.environ.get("PYTHONPATH")])),
+                "PYTHONPATH": python_path(),
             },
         )
     before = _started.get(home)

@@ -4,18 +4,19 @@ import fcntl
 import functools
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from tileviz.bench import facts
+from tileviz.engine.reports import Report
 
 WAITING = "another tileviz measures on this device"
 """The phase while the lock is waited for."""
 
 
 @contextmanager
-def device_lock(device: str, report: Callable[..., None]) -> Iterator[None]:
+def device_lock(device: str, report: Report) -> Iterator[None]:
     """Holds the lock of `cuda:N`; freed by the kernel when the child dies. The CPU has none: its runs make no claim of speed."""
     if device == "cpu":
         yield

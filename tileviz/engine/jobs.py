@@ -4,22 +4,15 @@ A job is called with `report(kind, value)` for what exists before it ends, and r
 """
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 from tileviz import lens
 from tileviz.compiler import pipeline, targets
 from tileviz.engine.device_lock import device_lock
+from tileviz.engine.reports import Report, quiet
 from tileviz.engine.requests import Request
 from tileviz.kernels import kernel as kernel_of
 from tileviz.records import Artifact, Device, Trial
-
-Report = Callable[..., None]
-
-
-def quiet(*_message: Any) -> None:
-    """A report that goes nowhere."""
 
 
 @dataclass(frozen=True)

@@ -154,14 +154,18 @@ def package_root() -> Path:
     return Path(__file__).resolve().parents[2]
 
 
+def python_path() -> str:
+    """PYTHONPATH for a process of ours: this package first, then what the caller had."""
+    return os.pathsep.join(filter(None, [str(package_root()), os.environ.get("PYTHONPATH")]))
+
+
 def _spawn(module: str, theirs: Connection, **environment: str) -> subprocess.Popen:
-    path = os.pathsep.join(filter(None, [str(package_root()), os.environ.get("PYTHONPATH")]))
     process = subprocess.Popen(
         [sys.executable, "-m", module, str(theirs.fileno())],
         pass_fds=(theirs.fileno(),),
         stdin=subprocess.DEVNULL,
         cwd=package_root(),
-        env={**os.environ, "PYTHONPATH": path, **environment},
+        env={**os.environ, "PYTHONPATH": python_path(), **environment},
         start_new_session=True,
     )
     theirs.close()

@@ -1,23 +1,17 @@
 """Profiling one launch of a trial with Nsight Compute: a process of its own under ncu, since CUPTI and ncu cannot share one."""
 
 import json
-import os
 import sys
 import tempfile
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from tileviz.bench import ncu
 from tileviz.engine.device_lock import device_lock
-from tileviz.engine.lanes import package_root
+from tileviz.engine.lanes import python_path
+from tileviz.engine.reports import Report, quiet
 from tileviz.engine.requests import Request
 from tileviz.errors import ToolMissing
-
-
-def quiet(*_message: Any) -> None:
-    """A report that goes nowhere."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +21,7 @@ class NcuJob:
     request: Request
     timeout_s: float = 300.0
 
-    def __call__(self, report: Callable[..., None] = quiet) -> tuple[ncu.Launch, ...]:
+    def __call__(self, report: Report = quiet) -> tuple[ncu.Launch, ...]:
         """Raises ToolMissing without ncu, RuntimeFailed where it fails or counters are not permitted, each in one sentence."""
         reason = ncu.is_available()
         if reason:
@@ -37,8 +31,4 @@ class NcuJob:
             path = Path(folder) / "request.json"
             path.write_text(json.dumps(asdict(self.request)))
             target = [sys.executable, "-m", "tileviz.engine.ncu_target", str(path)]
-            return tuple(ncu.profile(target, ncu.metrics(ncu.known_metrics()), self.timeout_s, {"PYTHONPATH": _python_path()}))
-
-
-def _python_path() -> str:
-    return os.pathsep.join(filter(None, [str(package_root()), os.environ.get("PYTHONPATH")]))
+            return tuple(ncu.profile(target, ncu.metrics(ncu.known_metrics()), self.timeout_s, {"PYTHONPATH": python_path()}))

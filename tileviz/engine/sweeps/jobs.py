@@ -1,19 +1,14 @@
 """What a sweep sends to its measure lane: picklable, light to import; torch is loaded in the child."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from tileviz.engine.device_lock import device_lock
+from tileviz.engine.reports import Report, quiet
 from tileviz.engine.requests import Request
 from tileviz.records import Trial
 
 KEPT_SHORT = "kept short: "
 """A timing's note begins so when the config was too slow to be measured at length."""
-
-
-def quiet(*_message: Any) -> None:
-    """A report that goes nowhere."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +17,7 @@ class ReadyJob:
 
     request: Request
 
-    def __call__(self, report: Callable[..., None] = quiet) -> None:
+    def __call__(self, report: Report = quiet) -> None:
         from tileviz.engine.sweeps.measure import bench_of
 
         bench_of(self.request).get_ready()
@@ -39,7 +34,7 @@ class ConfigJob:
     patient: bool = False
     """Take more samples: no other config waits for the device, which would only idle."""
 
-    def __call__(self, report: Callable[..., None] = quiet) -> Trial:
+    def __call__(self, report: Report = quiet) -> Trial:
         from tileviz.engine.sweeps.measure import bench_of
 
         with device_lock(self.request.device, report):
@@ -52,7 +47,7 @@ class FinalsJob:
 
     entries: tuple[tuple[Request, Trial], ...]
 
-    def __call__(self, report: Callable[..., None] = quiet) -> tuple[list[Trial], list[str]]:
+    def __call__(self, report: Report = quiet) -> tuple[list[Trial], list[str]]:
         from tileviz.engine.sweeps.measure import bench_of
 
         with device_lock(self.entries[0][0].device, report):
@@ -63,7 +58,7 @@ class FinalsJob:
 class ForgetJob:
     """Frees what the child kept for the sweep."""
 
-    def __call__(self, report: Callable[..., None] = quiet) -> None:
+    def __call__(self, report: Report = quiet) -> None:
         from tileviz.engine.sweeps.measure import forget
 
         forget()
