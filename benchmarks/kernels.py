@@ -1,6 +1,6 @@
 """Every kernel against its baselines on this device, through the engine: a table, and JSON.
 
-    python -m benchmarks.kernels [--quick] [--device ID] [--out FILE] [--against FILE]
+    python -m benchmarks.kernels [--quick] [--kernel NAME ...] [--device ID] [--out FILE] [--against FILE]
 
 With `--out` a stopped run goes on where it ended. `--against` sets the result beside an earlier one: how well two runs agree.
 """
@@ -8,17 +8,19 @@ With `--out` a stopped run goes on where it ended. `--against` sets the result b
 import argparse
 import json
 import os
+import statistics
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tileviz.engine import client
+from benchmarks.problems import AGAINST, judged
+from tileviz.engine import client, presets
 from tileviz.engine.requests import local_devices, resolve
 from tileviz.errors import TilevizError
 from tileviz.formats import assignments, duration_us, percent, significant
 from tileviz.records import BaselineResult, Device, Trial, canonical_json, to_json, trial_from_json
-from tileviz.store import Store
+from tileviz.store import Store, StoreWithRecorded
 
 
 @dataclass(frozen=True)
@@ -27,50 +29,40 @@ class Case:
 
     kernel: str
     problem: dict[str, Any] = field(default_factory=dict)
+    baselines: tuple[str, ...] = ()
+    """Names; empty for all of them."""
 
     @property
     def words(self) -> str:
         return f"{self.kernel} {assignments(self.problem)}".strip()
 
 
-ATTENTION = {"B": 4, "H": 16, "Sq": 4096, "Sk": 4096, "D": 128}
-
 GPU_QUICK = (
     Case("vector_add", {"N": 1 << 26, "dtype": "float32"}),
     Case("gemm", {"M": 4096, "N": 4096, "K": 4096}),
     Case("gemm_bias_gelu", {"M": 8192, "N": 4096, "K": 1024}),
     Case("softmax", {"M": 8192, "N": 8192}),
-    Case("flash_attention", ATTENTION),
-)
-GPU = (
-    *GPU_QUICK,
-    Case("vector_add", {"N": 1 << 28, "dtype": "float16"}),
-    Case("gemm", {"M": 1024, "N": 1024, "K": 1024}),
-    Case("gemm", {"M": 8192, "N": 8192, "K": 8192}),
-    Case("gemm", {"M": 16384, "N": 4096, "K": 1024}),
-    Case("gemm", {"M": 4096, "N": 4096, "K": 4096, "dtype": "float32"}),
-    Case("gemm_bias_gelu", {"M": 4096, "N": 4096, "K": 4096}),
-    Case("gemm_bias_gelu", {"M": 8192, "N": 16384, "K": 1024}),
-    Case("softmax", {"M": 32768, "N": 1024}),
-    Case("softmax", {"M": 4096, "N": 32768}),
-    Case("softmax", {"M": 65536, "N": 1000}),
-    Case("flash_attention", {**ATTENTION, "causal": True}),
-    Case("flash_attention", {"B": 2, "H": 16, "Sq": 8192, "Sk": 8192, "D": 128, "causal": True}),
-    Case("flash_attention", {"B": 4, "H": 32, "Sq": 4096, "Sk": 4096, "D": 64}),
+    Case("flash_attention", {"B": 4, "H": 16, "Sq": 4096, "Sk": 4096, "D": 128}),
 )
 CPU_QUICK = tuple(Case(name) for name in ("vector_add", "gemm", "gemm_bias_gelu", "softmax", "flash_attention"))
 CPU = (*CPU_QUICK, Case("gemm", {"M": 250, "N": 231, "K": 243}), Case("softmax", {"M": 1000, "N": 1000}))
 
 
-def cases(device: Device, quick: bool) -> tuple[Case, ...]:
+def cases(device: Device, quick: bool, only: list[str] | None = None) -> tuple[Case, ...]:
+    """The quick cases, or all by which a kernel is judged; `only` these kernels."""
     if device.id == "cpu":
-        return CPU_QUICK if quick else CPU
-    return GPU_QUICK if quick else GPU
+        chosen = CPU_QUICK if quick else CPU
+    elif quick:
+        chosen = GPU_QUICK
+    else:
+        chosen = tuple(Case(kernel, problem, AGAINST[kernel]) for kernel, problems in judged().items() for problem in problems)
+    return tuple(case for case in chosen if not only or case.kernel in only)
 
 
 def measure(store: Store, case: Case, device: Device) -> Trial:
     """One trial, always measured anew. Raises TilevizError when the job gave none."""
-    request = resolve(case.kernel, case.problem, device=device.id, timeout_s=300)
+    known = presets.known(store, case.kernel)
+    request = resolve(case.kernel, case.problem, device=device.id, timeout_s=300, presets=known, only_baselines=case.baselines)
     job = client.wait(store, client.submit(store, request), on_phase=lambda job: _say(f"  {case.words}: {job.phase or job.state}"))
     trial = store.trial(job.trial) if job.trial else None
     if trial is None:
@@ -111,6 +103,19 @@ def table(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+def means(rows: list[dict[str, Any]]) -> str:
+    """For each kernel and dtype the geometric mean of how many times as fast ours is as the fastest baseline, the range, and the cases."""
+    found: dict[tuple[str, str], list[float]] = {}
+    for entry in rows:
+        if entry["speedup"]:
+            found.setdefault((entry["trial"]["kernel"], entry["trial"]["problem"]["dtype"]), []).append(entry["speedup"])
+    lines = [f"{'kernel':<18} {'dtype':<9} {'cases':>5} {'mean':>6} {'least':>6} {'most':>6}   times as fast as the fastest baseline"]
+    for (kernel, dtype), ratios in found.items():
+        words = (significant(ratio) for ratio in (statistics.geometric_mean(ratios), min(ratios), max(ratios)))
+        lines.append(f"{kernel:<18} {dtype:<9} {len(ratios):>5} " + " ".join(f"{word:>6}" for word in words))
+    return "\n".join(lines)
+
+
 def agreement(rows: list[dict[str, Any]], earlier: list[dict[str, Any]]) -> str:
     """How far two runs of the same cases are apart, absolutely and as a ratio to the fastest baseline of the first."""
     before = {entry["case"]: entry for entry in earlier}
@@ -134,12 +139,13 @@ def main(words: list[str] | None = None) -> int:
     asked = _parser().parse_args(words)
     try:
         device = _device(asked.device)
-        rows = _run(Store(), device, cases(device, asked.quick), asked.out)
+        rows = _run(StoreWithRecorded(), device, cases(device, asked.quick, asked.kernel), asked.out)
     except TilevizError as error:
         print(f"benchmarks.kernels: {error.message}", file=sys.stderr)
         return 1
     print(f"{device.id}: {device.name}")
     print(table(rows))
+    print(means(rows))
     if asked.against:
         print(agreement(rows, json.loads(Path(asked.against).read_text())["rows"]))
     return 0 if all(entry["status"] == "ok" for entry in rows) else 1
@@ -230,6 +236,7 @@ def _without_samples(doc: dict[str, Any]) -> dict[str, Any]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.kernels", description="Every kernel against its baselines on this device.")
     parser.add_argument("--quick", action="store_true", help="one problem a kernel")
+    parser.add_argument("--kernel", nargs="+", metavar="NAME", help="only these kernels")
     parser.add_argument("--device", metavar="ID", help="cpu, cuda:0, ... (default: the first GPU, else the CPU)")
     parser.add_argument("--out", metavar="FILE", help="write JSON after each case; a file that is there is gone on with")
     parser.add_argument("--against", metavar="FILE", help="an earlier --out to set this run beside")

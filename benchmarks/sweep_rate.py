@@ -1,8 +1,9 @@
-"""How fast a sweep goes, with cold caches and a warm engine: `python benchmarks/sweep_rate.py [--device ID] [--json FILE]`.
+"""How fast a sweep goes, with cold caches and a warm engine: `python benchmarks/sweep_rate.py [--device ID] [--autotuner] [--json FILE]`.
 
 On the CPU: how much of the time since the first compile the device measures (target 80 %). On a GPU: wall time of 82 GEMM configs at
-4096^3, all checked and stored (target 15 s), and how near the best an effort of `quick` comes within 5 s (target 2 %). Prints a table and
-exits 1 when a target is missed.
+4096^3, all checked and stored (target 15 s), how near the best an effort of `quick` comes within 5 s (target 2 %), what each phase of a
+config takes in the compile children and in the lane, CPU seconds of compiling, and with --autotuner TileLang's own on the same configs.
+Prints a table and exits 1 when a target is missed.
 """
 
 import argparse
@@ -10,6 +11,8 @@ import json
 import os
 import random
 import shutil
+import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -26,6 +29,7 @@ sys.path.insert(0, str(ROOT))
 from tileviz.engine import client, requests  # noqa: E402
 from tileviz.engine.sweeps import client as sweeps  # noqa: E402
 from tileviz.engine.sweeps.request import resolve_sweep  # noqa: E402
+from tileviz.kernels import kernel  # noqa: E402
 from tileviz.store import Store  # noqa: E402
 
 CPU_PROBLEM = {"M": 512, "N": 512, "K": 512}
@@ -51,6 +55,7 @@ class Figure:
     unit: str
     target: float | None = None
     at_least: bool = False
+    note: str = ""
 
     @property
     def ok(self) -> bool:
@@ -89,26 +94,46 @@ def swept(store: Store, device: str, **settings) -> tuple[dict, list[dict]]:
     sweep = sweeps.submit(store, request, space)
     view = sweeps.wait(store, sweep, timeout=1800)
     frame = store.sweep_frame(sweep)
-    ended = max((row["ended"] or began for row in frame if row["status"] != "not_run"), default=began)
-    said = {"wall_s": time.time() - began, "main_s": view.seconds, "began": began, "last_s": ended - began, "counts": view.counts}
+    times = [row["ended"] for row in frame if row["status"] not in ("not_run", "pruned") and row["ended"]] or [began]
+    said = {"wall_s": time.time() - began, "main_s": view.seconds, "began": began, "counts": view.counts}
+    said |= {"first_s": min(times) - began, "last_s": max(times) - began, "phases": phases(store, frame)}
     return {**said, "lane_busy": view.notes.get("lane_busy", 0.0)}, frame
 
 
+def phases(store: Store, frame: list[dict]) -> dict[str, list[float]]:
+    """Wall seconds of each phase of every config: of the compile children first, then of the lane."""
+    found: dict[str, list[float]] = {}
+    for row in frame:
+        trial = store.trial(row["trial"]) if row["trial"] and row["same_as"] is None else None
+        for name, seconds in (trial.seconds if trial else {}).items():
+            found.setdefault(name, []).append(seconds)
+    return found
+
+
+def phase_figures(found: dict[str, list[float]]) -> list[Figure]:
+    """The median of each phase, and their sum over all configs."""
+    each = [(name, statistics.median(values), sum(values)) for name, values in found.items() if values]
+    return [Figure(f"{name}: median of a config, all together", median, "s", note=f"{total:.1f} s") for name, median, total in each]
+
+
 def on_cpu() -> list[Figure]:
+    fixed = {**others(CPU_SPACE), **CPU_FIXED}
     with fresh_home() as store:
         warm(store, "cpu")
-        run, frame = swept(store, "cpu", problems=CPU_PROBLEM, values=CPU_SPACE, fixed=CPU_FIXED, effort="full", strategy="grid")
+        run, frame = swept(store, "cpu", problems=CPU_PROBLEM, values=CPU_SPACE, fixed=fixed, effort="full", strategy="grid")
     count = sum(row["status"] == "ok" for row in frame)
     return [
         Figure("configs checked and timed", count, ""),
         Figure("main pass", run["main_s"], "s"),
         Figure("configs a second", count / run["main_s"], "1/s"),
         Figure("device lane busy since the first compile", run["lane_busy"], "", 0.8, at_least=True),
+        Figure("first result", run["first_s"], "s"),
         Figure("with the finals", run["wall_s"], "s"),
+        *phase_figures(run["phases"]),
     ]
 
 
-def on_gpu(device: str) -> list[Figure]:
+def on_gpu(device: str, autotuner: bool) -> list[Figure]:
     configs = eighty_two(device)
     settings = {"problems": GPU_PROBLEM, "configs": configs}
     with fresh_home() as store:
@@ -124,18 +149,83 @@ def on_gpu(device: str) -> list[Figure]:
         Figure("configs", len(frame), ""),
         Figure("of them right and timed", len(done), "", len(frame) * 0.5, at_least=True),
         Figure("main pass, cold cache", run["main_s"], "s", 15.0),
+        Figure("first result", run["first_s"], "s"),
+        Figure("last result", run["last_s"], "s"),
         Figure("with finals, all stored", run["wall_s"], "s"),
         Figure("device lane busy since the first compile", run["lane_busy"], ""),
         Figure("best", best, "us"),
         Figure("quick: configs tried", sum(row["status"] != "not_run" for row in early), ""),
         Figure("quick: best within 5 s, over the best", min(soon, default=float("inf")) / best - 1, "", 0.02),
         Figure("quick: whole", quick["wall_s"], "s"),
+        *phase_figures(run["phases"]),
+        *compile_cpu(next(d for d in requests.local_devices() if d.id == device).target),
+        *(against(raced(device, configs), run["wall_s"]) if autotuner else ()),
     ]
+
+
+def against(theirs: list[Figure], ours_s: float) -> list[Figure]:
+    """The AutoTuner's figures, and how many times as long as ours, finals and all, it took."""
+    return [*theirs, Figure("AutoTuner over ours", theirs[0].value / ours_s, "")]
+
+
+def others(values: dict) -> dict:
+    """The default of every knob that has no values: the space stays the same when the kernel gets new knobs."""
+    return {knob.name: knob.default for knob in kernel("gemm").knobs if knob.name not in values}
+
+
+def compile_cpu(target: str) -> list[Figure]:
+    """CPU seconds that compiling costs a config, by part, from `compile_rate` in a process of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder, "found.json")
+        command = [sys.executable, "-m", "benchmarks.compile_rate", "--target", target, "--json", out]
+        said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+        if not out.is_file():
+            return [Figure("compile CPU seconds: " + (said.stderr.strip().splitlines() or ["no word"])[-1], 0.0, "")]
+        found = json.loads(out.read_text())
+    wall = Figure(f"compiling alone, {found['configs']} configs in {found['workers']} children", found["wall_s"], "s")
+    return [wall, *(Figure(f"compile CPU of a config: {name}", seconds, "s") for name, seconds in found["cpu_s"].items())]
+
+
+def raced(device: str, configs: list[dict]) -> list[Figure]:
+    """TileLang's own AutoTuner over the same configs, in a process of its own with cold caches."""
+    with tempfile.TemporaryDirectory() as folder:
+        given, out = Path(folder, "configs.json"), Path(folder, "found.json")
+        given.write_text(json.dumps(configs))
+        command = [sys.executable, Path(__file__).resolve(), "--device", device, "--race", given, "--json", out]
+        subprocess.run(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        found = json.loads(out.read_text()) if out.is_file() else None
+    if found is None:
+        return [Figure("AutoTuner: it gave no result", 0.0, "")]
+    return [
+        Figure("AutoTuner: whole", found["wall_s"], "s"),
+        Figure("AutoTuner: failed of those it tried", found["failed"], ""),
+        Figure("AutoTuner: its best, as it says", found["says_us"], "us"),
+    ]
+
+
+def race(device: str, given: Path, out: Path) -> int:
+    """The process of `raced`."""
+    from tileviz.compiler import toolchain
+    from tileviz.engine.sweeps.rival import RaceJob
+
+    folder = Path(tempfile.mkdtemp(prefix="tileviz-race-"))
+    try:
+        toolchain.configure_environment(folder)
+        request = requests.resolve("gemm", GPU_PROBLEM, device=device, baselines=False)
+        found = RaceJob(request, tuple(json.loads(given.read_text())), str(folder))()
+        out.write_text(json.dumps({"wall_s": found.wall_s, "failed": found.failed, "says_us": found.says_us, "config": found.config}))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return 0
 
 
 def eighty_two(device: str) -> list[dict]:
     """82 configs of the space that break no rule, the same ones each time."""
-    _, space = resolve_sweep("gemm", GPU_PROBLEM, GPU_SPACE, device=device)
+    _, space = resolve_sweep("gemm", GPU_PROBLEM, GPU_SPACE, fixed=others(GPU_SPACE), device=device)
+    return some_of(space)
+
+
+def some_of(space) -> list[dict]:
     legal = [point.config for point in space.points() if not point.status and point.same_as is None]
     return random.Random(0).sample(legal, min(GPU_CONFIGS, len(legal)))
 
@@ -144,7 +234,7 @@ def table(figures: list[Figure]) -> str:
     lines = []
     for figure in figures:
         sign = "" if figure.target is None else f"{'at least' if figure.at_least else 'at most'} {figure.target:g}"
-        lines.append(f"{figure.name:<45} {figure.value:>10.3f} {figure.unit:<4} {sign:<16} {'' if figure.ok else 'MISSED'}")
+        lines.append(f"{figure.name:<48} {figure.value:>10.3f} {figure.unit:<4} {sign or figure.note:<16} {'' if figure.ok else 'MISSED'}")
     return "\n".join(lines)
 
 
@@ -152,9 +242,13 @@ def main() -> int:
     words = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     words.add_argument("--device", help="cpu, cuda:0, ... (default: the first GPU, else the CPU)")
     words.add_argument("--json", metavar="FILE", help="also write the figures there")
+    words.add_argument("--autotuner", action="store_true", help="also time TileLang's AutoTuner on the same configs (a GPU, a minute)")
+    words.add_argument("--race", metavar="FILE", type=Path, help=argparse.SUPPRESS)
     asked = words.parse_args()
     device = asked.device or requests.default_device(requests.local_devices()).id
-    figures = on_cpu() if device == "cpu" else on_gpu(device)
+    if asked.race:
+        return race(device, asked.race, Path(asked.json))
+    figures = on_cpu() if device == "cpu" else on_gpu(device, asked.autotuner)
     print(f"sweep on {device}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
     print(table(figures))
     if asked.json:

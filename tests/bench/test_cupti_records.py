@@ -116,7 +116,9 @@ class MadeUpCupti:
         )
 
 
-def test_the_collector_gives_each_launch_its_own_work(monkeypatch):
+@pytest.fixture
+def recorded(monkeypatch):
+    """(the made-up CUPTI, a timer on it, a run whose launches take 1 us, 2 us, 3 us, ...)"""
     import contextlib
 
     import torch
@@ -129,7 +131,23 @@ def test_the_collector_gives_each_launch_its_own_work(monkeypatch):
     timer = gpu_timers.Cupti("cuda:0")
     durations = iter(range(1000, 200_000, 1000))
     timer.flush = lambda: cupti.launch(77_000, "same_name")
-    run = lambda: cupti.launch(next(durations), "same_name")
+    return cupti, timer, lambda: cupti.launch(next(durations), "same_name")
+
+
+def test_a_session_records_all_the_time_and_keeps_the_samples_apart(recorded):
+    cupti, timer, run = recorded
+    with timer.session():
+        on = set(cupti.on)
+        assert timer.sample(run, 2) == [1.0, 2.0] and cupti.on == on != set()
+        timer.settle(run, 1)
+        with timer.session():
+            assert timer.sample(run, 2) == [4.0, 5.0]
+        assert timer.sample(run, 1, "warm") == [6.0] and cupti.on == on
+    assert not cupti.on and timer.sample(run, 1) == [7.0] and not cupti.on
+
+
+def test_the_collector_gives_each_launch_its_own_work(recorded):
+    cupti, timer, run = recorded
     assert timer.sample(run, 3) == [1.0, 2.0, 3.0]
     assert timer.sample(run, 2, "warm") == [4.0, 5.0]
     assert timer.sample(run, 130) == [float(v) for v in range(6, 136)]

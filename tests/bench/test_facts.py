@@ -163,6 +163,7 @@ def test_without_nvml_every_reading_is_none(no_nvml):
         assert watch.readings == []
     assert watch.seen() == {
         "sm_clock_mhz": None, "memory_clock_mhz": None, "power_w": None, "temperature_c": None, "throttled": None, "throttle_reasons": (),
+        "sm_clocks_mhz": (), "clock_limits": (),
     }  # fmt: skip
 
 

@@ -10,7 +10,8 @@ from benchmarks.works import ACCURACY, FLUSH
 from tileviz.bench.ceilings import Ceilings
 from tileviz.bench.ncu import Launch
 from tileviz.errors import TilevizError
-from tileviz.records import BaselineResult, Comparison, Device, Roofline, Timing, Trial
+from tileviz.kernels import kernel as kernel_of
+from tileviz.records import BaselineResult, Comparison, Device, Roofline, Timing, Trial, canonical_json
 
 CPU = Device("cpu", "a CPU", "cpu", {}, {"device": "a CPU", "torch": "1"})
 
@@ -50,6 +51,23 @@ def test_two_runs_are_set_side_by_side_absolutely_and_as_a_ratio():
     line = kernels.agreement([second], [first]).splitlines()[1]
     assert "+2.00 %" in line and "+0.50 %" in line
     assert len(kernels.agreement([second], []).splitlines()) == 1
+
+
+def test_each_kernel_is_judged_by_the_geometric_mean_against_its_fastest_baseline():
+    rows = []
+    for us, ratio, dtype in ((10.0, 0.5, "float16"), (10.0, 2.0, "float16"), (10.0, 1.1, "bfloat16")):
+        found = trial(us, baselines=(baseline("eager", us * 9, 9.0), baseline("cublas", us * ratio, ratio)), problem={"dtype": dtype})
+        rows.append(kernels.row("gemm", found))
+    first, second = kernels.means(rows).splitlines()[1:]
+    assert first.split() == ["gemm", "float16", "2", "1.00", "0.500", "2.00"] and second.split()[:4] == ["gemm", "bfloat16", "1", "1.10"]
+
+
+def test_every_judged_problem_is_one_that_its_kernel_takes():
+    device = Device("cuda:0", "NVIDIA H200", "sm_90a", {}, {})
+    chosen = kernels.cases(device, quick=False)
+    problems = [(case.kernel, kernel_of(case.kernel).problem(case.problem)) for case in chosen]
+    assert len({canonical_json(p) for p in problems}) == len(chosen) > 80
+    assert {case.kernel for case in kernels.cases(device, False, ["softmax"])} == {"softmax"}
 
 
 def test_a_stopped_run_goes_on_and_another_device_is_refused(tmp_path, monkeypatch):

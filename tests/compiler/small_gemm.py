@@ -12,6 +12,6 @@ class Gemm:
         self.target = targets.target(name)
         dtype = "float32" if name == "cpu" else "float16"
         self.problem = described.problem({"M": 256, "N": 256, "K": 256, "dtype": dtype, **(problem or {})}, self.target.kind)
-        knobs = {"block_M": 64, "block_N": 64, "block_K": 32, "num_stages": 2, "threads": 128}
+        knobs = {"variant": "plain", "store": "direct", "block_M": 64, "block_N": 64, "block_K": 32, "num_stages": 2, "threads": 128}
         self.config = described.config({**knobs, **(config or {})}, self.target)
         self.build = lambda: described.build(self.problem, self.config, self.target)

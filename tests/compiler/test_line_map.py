@@ -138,7 +138,8 @@ class TestRealKernels:
     def test_attention_tells_its_two_products_and_two_reductions_apart(self):
         described, target = kernel("flash_attention"), targets.target("sm_90a")
         problem = described.problem({"B": 1, "H": 2, "Sq": 256, "Sk": 256})
-        lowered = lowering.lower(lambda: described.build(problem, described.config({}, target, problem), target), target, {})
+        config = described.config({"schedule": "plain", "block_M": 128, "block_N": 64, "threads": 256}, target, problem)
+        lowered = lowering.lower(lambda: described.build(problem, config, target), target, {})
         text, python = lowered.source.split("\n"), described.source.split("\n")
         lines = {
             name: {p for p, t in zip(lowered.lines, text, strict=True) if name in t} for name in ("wgmma_ss", "wgmma_rs", "MaxOp", "SumOp")

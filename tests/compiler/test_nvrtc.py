@@ -171,3 +171,62 @@ def test_only_the_most_used_headers_are_kept(tmp_path, monkeypatch):
         assert made.is_file() and len(list(tmp_path.rglob("*.pch"))) == headers.KEPT
     finally:
         headers.close_store()
+
+
+def wgmma(width: int) -> str:
+    return f"tl::wgmma_ss<tl::DataType::kFloat16, tl::DataType::kFloat16, tl::DataType::kFloat32, 64, {width}, 16, false, true, 1, 1>(x);"
+
+
+@pytest.fixture
+def store(tmp_path, monkeypatch):
+    """Headers that hold no more than the folders they were made with."""
+    monkeypatch.setattr(nvrtc, "make_header", lambda arch, flags, path, *folders: Path(path).write_text(" ".join(map(str, folders))))
+    headers.open_store(tmp_path)
+    yield
+    headers.close_store()
+
+
+def test_hopper_has_a_lean_header_for_texts_of_usual_widths(store):
+    whole = headers.make("sm_90a")
+    for width in headers.USUAL_WIDTHS:
+        found = headers.lean("sm_90a", (), wgmma(width))
+        assert found.path != whole and found.path.read_text() == str(found.folders[0]), "made with the folder that it is used with"
+    assert headers.lean("sm_90a", (), wgmma(256) + wgmma(176)) is None
+    assert headers.ready("sm_90a").path == whole and headers.ready("sm_90a").folders == ()
+    headers.make("sm_80")
+    assert headers.lean("sm_80", (), "") is None
+
+
+def test_the_lean_templates_differ_in_the_widths_alone_and_have_the_same_lines(store):
+    headers.make("sm_90a")
+    ours = (headers._lean_folder() / headers.WGMMA).read_text().split("\n")
+    theirs = (headers.template_dirs()[0] / headers.WGMMA).read_text().split("\n")
+    changed = [(a.strip(" \\"), b.strip(" \\")) for a, b in zip(ours, theirs, strict=True) if a != b]
+    widths = {int(b[3:-1]) for a, b in changed if b.startswith("OP(") and a == ""}
+    assert widths == set(range(8, 257, 8)) - set(headers.USUAL_WIDTHS)
+    assert sorted(b for _, b in changed if not b.startswith("OP(")) == ['#include "../common.h"', headers.EXTRA]
+
+
+def test_templates_of_another_form_have_no_lean_header(store, tmp_path, monkeypatch):
+    monkeypatch.setattr(headers, "template_dirs", lambda: (tmp_path, tmp_path))
+    headers.make("sm_90a")
+    assert headers.lean("sm_90a", (), wgmma(64)) is None and headers.ready("sm_90a") is not None
+
+
+def test_what_the_lean_header_cannot_compile_is_compiled_without(store, monkeypatch):
+    headers.make("sm_90a")
+    tried = []
+
+    def compile_one(source, options):
+        tried.append(next(option for option in options if option.startswith("-use-pch")))
+        if len(tried) == 1:
+            raise CompileFailed("no member MMA_64x24x16", "")
+        return "", b"cubin", ""
+
+    monkeypatch.setattr(nvrtc, "_compile", compile_one)
+    assert nvrtc.compile_source(wgmma(64), "sm_90a").cubin == b"cubin"
+    assert ["-lean" in option for option in tried] == [True, False]
+
+
+def test_the_library_of_cuda_writes_its_lists_out_as_far_as_under_nvcc():
+    assert "-D_CCCL_META_UNROLL_LIMIT=10" in nvrtc.base_options("sm_90a", ())

@@ -55,6 +55,12 @@ def test_the_ladder_of_a_gemm(arch, opcode, copies):
     assert (copies or "sm_75 has no asynchronous copy") in found["async_copy"].reason
 
 
+def test_a_tcgen05_kernel_has_the_instruction_of_its_architecture_and_nothing_bad():
+    found = by_name(code("gemm_tcgen05_sm_100a"))
+    assert found["tensor_core"].reason.startswith("UTCHMMA: 16") and found["async_copy"].found
+    assert [check for check in found.values() if check.tone == "bad"] == []
+
+
 def test_blackwell_says_what_tcgen05_needs():
     assert "T.tcgen05_gemm" in by_name(code("gemm_sm_100a"))["instruction"].reason
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from tileviz.records import quantile
 
-from . import nvml
+from . import clock_series, nvml
 
 PERIOD_S = 0.02
 
@@ -83,7 +83,8 @@ class ClockWatch:
 
 
 def summary(readings: list[Reading]) -> dict[str, Any]:
-    """Fields of a Timing: median clocks and power, highest temperature, every throttle reason seen; None where nothing was read."""
+    """Fields of a Timing: median clocks and power, highest temperature, every throttle reason seen, and the SM clock in order; None, or
+    empty, where nothing was read."""
     masks = [r.reasons for r in readings if r.reasons is not None]
     joined = 0
     for mask in masks:
@@ -94,8 +95,14 @@ def summary(readings: list[Reading]) -> dict[str, Any]:
         "power_w": _median(r.power_w for r in readings),
         "temperature_c": max((r.temperature_c for r in readings if r.temperature_c is not None), default=None),
         "throttled": bool(joined & SLOWDOWNS) if masks else None,
-        "throttle_reasons": tuple(name for bit, name in REASONS.items() if joined & bit),
+        "throttle_reasons": names_of(joined),
+        **clock_series.thinned(readings, names_of),
     }
+
+
+def names_of(mask: int) -> tuple[str, ...]:
+    """The reasons of a mask in words."""
+    return tuple(name for bit, name in REASONS.items() if mask & bit)
 
 
 def look(handle) -> Reading:

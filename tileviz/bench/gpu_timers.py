@@ -3,13 +3,14 @@
 CUPTI allows one user in a process: while `Cupti` is in use, torch.profiler must not be, and the other way round.
 """
 
+import contextlib
 import ctypes
 import functools
 import glob
 import importlib
 import importlib.util
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from tileviz.errors import RuntimeFailed
 
@@ -104,6 +105,9 @@ class Cupti(GpuTimer):
         """Names of what one call of run launches."""
         return kernel_names(self._capture(run, 1, _nothing))
 
+    def session(self):
+        return _Capture.of(_cupti()).kept_on()
+
     def _batch(self, run, count, before):
         return durations_us(self._capture(run, count, before))
 
@@ -144,6 +148,7 @@ class _Capture:
         self.calls = (int(kind.RUNTIME), int(kind.DRIVER))
         self.external = int(kind.EXTERNAL_CORRELATION)
         self.records = Records()
+        self.stays_on = False
         cupti.activity_register_callbacks(_buffer_size, self._take)
 
     @classmethod
@@ -154,14 +159,32 @@ class _Capture:
 
     def __enter__(self) -> "_Capture":
         self.records = Records()
-        for kind in self.kinds:
-            self.cupti.activity_enable(kind)
+        if not self.stays_on:
+            self._switch(self.cupti.activity_enable)
         return self
 
     def __exit__(self, *failure) -> None:
         self.cupti.activity_flush_all(1)
+        if not self.stays_on:
+            self._switch(self.cupti.activity_disable)
+
+    @contextlib.contextmanager
+    def kept_on(self) -> Iterator[None]:
+        """Records all the time while entered; what is launched between two captures belongs to no sample and is dropped."""
+        if self.stays_on:
+            yield
+            return
+        self._switch(self.cupti.activity_enable)
+        self.stays_on = True
+        try:
+            yield
+        finally:
+            self.stays_on = False
+            self._switch(self.cupti.activity_disable)
+
+    def _switch(self, to: Callable) -> None:
         for kind in self.kinds:
-            self.cupti.activity_disable(kind)
+            to(kind)
 
     def _take(self, activities) -> None:
         for activity in activities:
@@ -177,7 +200,7 @@ class _Capture:
 
 def _buffer_size() -> tuple[int, int]:
     """Bytes of a record buffer, and 0 for as many records as fit."""
-    return 8 << 20, 0
+    return 2 << 20, 0
 
 
 def _nothing() -> None:

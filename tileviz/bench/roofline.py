@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from tileviz.records import Cost, Roofline, Timing
+from tileviz.records import Cost, Roofline, Timing, Trial
 
 from .ceilings import Ceilings
 from .peaks import Peaks, mode_of
@@ -121,6 +121,24 @@ def marked(timing: Timing, cost: Cost, peaks: Peaks | None, math_mode: str = "fl
         l2_resident=timing.l2 == "warm" and l2_resident(cost, timing, peaks),
         floor_us=floor_us,
     )
+
+
+def recounted(trial: Trial, cost: Cost, count: str) -> Trial:
+    """A stored trial with its TFLOPS, and its shares of an arithmetic ceiling, by one of FLOP_COUNTS. Times and GB/s stay."""
+    if not cost.flops or trial.tflops is None or (ratio := cost.counted(count).flops / cost.flops) == 1:
+        return trial
+    point = trial.roofline
+    if point is not None and point.bound == "compute":
+        shares = {name: share * ratio for name in ("fraction", "fraction_measured") if (share := getattr(point, name)) is not None}
+        point = dataclasses.replace(point, **shares)
+    return dataclasses.replace(trial, tflops=trial.tflops * ratio, roofline=point)
+
+
+def bound_by_rates(tflops: float | None, gbps: float | None) -> str:
+    """`memory` or `compute` where only the rates of a config are known, by FLOPs per byte."""
+    if not tflops or not gbps:
+        return "compute" if tflops else "memory"
+    return "memory" if tflops * 1e3 / gbps < MEMORY_INTENSITY else "compute"
 
 
 def _share(least: float, timing: Timing) -> float | None:

@@ -3,6 +3,7 @@
 GPU timers are in `gpu_timers`. A timer is chosen by `pick_timer`, and its name travels with every value.
 """
 
+import contextlib
 import dataclasses
 import math
 import time
@@ -61,6 +62,10 @@ class Timer:
         """Calls run and waits for the device to be done."""
         for _ in range(count):
             run()
+
+    def session(self) -> contextlib.AbstractContextManager:
+        """Keeps ready, while entered, what every call of `sample` would set up and take down again."""
+        return contextlib.nullcontext()
 
     def now(self) -> float:
         """The wall clock of the plan, in seconds."""

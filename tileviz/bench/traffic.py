@@ -62,7 +62,8 @@ def chains(kernel: str, problem: dict[str, Any], config: dict[str, Any], l2_byte
 def ours(kernel: str, problem: dict[str, Any], config: dict[str, Any]) -> str:
     """Name of the chain that our own program is: softmax holds a row that one tile covers, and reads a longer one twice."""
     if kernel == "softmax":
-        return "one_pass" if problem["N"] <= config["block_N"] else "two_pass"
+        twice = config["variant"] == "online" if "variant" in config else problem["N"] > config["block_N"]
+        return "two_pass" if twice else "one_pass"
     return "fused"
 
 

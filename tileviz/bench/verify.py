@@ -6,12 +6,14 @@ that rounds perfectly shows 0. A slab of rows is looked at at a time, on the out
 """
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tileviz.records import Verdict
 
 from . import faults
 from .draws import DTYPES, still_filled, torch_dtype
+from .error_map import Blocks
 from .tolerance import FORMATS, Bound, Scale, bound_of, scale_of, slabs
 
 if TYPE_CHECKING:
@@ -38,16 +40,23 @@ def verify(
     `magnitude`, one value an element or one for all, replaces the scale m of `tolerance.scale_of`; `roundings` is more than 1 for a
     chain of PyTorch calls that rounds to `dtype` between its steps. Raises UnknownName for an unknown dtype or error scale.
     """
-    named = "float32" if str(reference.dtype) == "torch.float32" else "float64"
+    named = named_dtype(reference)
     bound = bound_of(
-        dtype, math_mode, accumulate, error_scale, roundings=roundings, largest_input=_largest(inputs, error_scale), reference=named
+        dtype, math_mode, accumulate, error_scale, roundings=roundings, largest_input=largest_input(inputs, error_scale), reference=named
     )
-    mismatch = _mismatch(output, reference, dtype)
+    mismatch = unlike(output, reference, dtype)
     if mismatch:
         return Verdict(False, math.nan, math.nan, 1.0, output.numel(), None, 0, bound.words, named, mismatch)
     matrix, truth = as_matrix(output), as_matrix(reference)
-    found = _look(matrix, truth, bound, _scale(truth, magnitude, error_scale, inputs, accumulate))
-    return _verdict(found, output, matrix, truth, bound, named)
+    blocks = Blocks(*matrix.shape)
+    found = _look(matrix, truth, bound, _scale(truth, magnitude, error_scale, inputs, accumulate), blocks)
+    verdict = _verdict(found, output, matrix, truth, bound, named)
+    return replace(verdict, errors=blocks.finish(tuple(output.shape)))
+
+
+def without_map_when_right(verdict: Verdict) -> Verdict:
+    """For what is kept in numbers: baselines, and the configs of a sweep. A map takes some 5 KB."""
+    return replace(verdict, errors=None) if verdict.ok else verdict
 
 
 def can_fail(reference: "torch.Tensor", **how) -> bool:
@@ -67,7 +76,13 @@ def as_matrix(tensor: "torch.Tensor") -> "torch.Tensor":
     return tensor.reshape(-1, tensor.shape[-1]) if tensor.dim() > 1 else tensor.reshape(-1, 1)
 
 
-def _mismatch(output, reference, dtype: str) -> str:
+def named_dtype(reference: "torch.Tensor") -> str:
+    """What a reference is computed in."""
+    return "float32" if str(reference.dtype) == "torch.float32" else "float64"
+
+
+def unlike(output: "torch.Tensor", reference: "torch.Tensor", dtype: str) -> str:
+    """Why an output cannot be set beside its reference; empty when it can."""
     if tuple(output.shape) != tuple(reference.shape):
         return f"the output has shape {tuple(output.shape)}; the reference has {tuple(reference.shape)}"
     if str(output.dtype) != f"torch.{DTYPES[dtype]}":
@@ -75,7 +90,7 @@ def _mismatch(output, reference, dtype: str) -> str:
     return ""
 
 
-def _largest(inputs, error_scale: str) -> float:
+def largest_input(inputs, error_scale: str) -> float:
     """Largest finite |value| of the first input, for a softmax; 8 when not given."""
     import torch
 
@@ -102,12 +117,20 @@ class _Given:
         return self.matrix[first:last].double()
 
 
-def _look(matrix, truth, bound: Bound, scale) -> faults.Found:
+def _look(matrix, truth, bound: Bound, scale, blocks: Blocks) -> faults.Found:
     """One pass over the output. Sums stay on the device until the end, so a GPU is not waited for at each slab."""
     found = faults.Found.start(matrix)
     for first, last in slabs(matrix):
-        found.add(first, _slab(matrix[first:last], truth[first:last].double(), bound, scale.of_rows(first, last)))
+        slab = _slab(matrix[first:last], truth[first:last].double(), bound, scale.of_rows(first, last))
+        found.add(first, slab)
+        blocks.add(first, slab)
     return found
+
+
+def allowed(reference: "torch.Tensor", bound: Bound, scale) -> tuple["torch.Tensor", "torch.Tensor"]:
+    """(the drift of a sum, with the rounding the whole distance) that each element may lie from its reference, in float64."""
+    drift = bound.drift(reference.abs(), scale)
+    return drift, drift + bound.half_ulp((reference.abs() + drift).clamp(max=FORMATS[bound.dtype].largest))
 
 
 def _slab(output, reference, bound: Bound, scale) -> faults.Slab:
@@ -116,8 +139,7 @@ def _slab(output, reference, bound: Bound, scale) -> faults.Slab:
     form = FORMATS[bound.dtype]
     value = output.double()
     rounded = reference.to(output.dtype).double()
-    drift = bound.drift(reference.abs(), scale)
-    limit = drift + bound.half_ulp((reference.abs() + drift).clamp(max=form.largest))
+    drift, limit = allowed(reference, bound, scale)
 
     same = (value.isnan() & reference.isnan()) | (value.isinf() & (value == reference))
     finite = value.isfinite() & reference.isfinite()
@@ -143,13 +165,17 @@ def _slab(output, reference, bound: Bound, scale) -> faults.Slab:
     )
 
 
+def guard_words(nonzero: int, zero_fails: int, total: int) -> str:
+    """How surely the check would see an output of all zeros."""
+    if nonzero == 0:
+        return "; the reference rounds to all zeros, so an all-zero output is right"
+    return f"; an all-zero output would fail in {zero_fails / total:.1%} of elements"
+
+
 def _verdict(found, output, matrix, truth, bound: Bound, named: str) -> Verdict:
     found = found.finish()
     total = max(1, matrix.numel())
     blind = found.nonzero > 0 and found.zero_fails == 0
-    guard = f"; an all-zero output would fail in {found.zero_fails / total:.1%} of elements"
-    if found.nonzero == 0:
-        guard = "; the reference rounds to all zeros, so an all-zero output is right"
     reason = faults.reason(found, matrix, truth, tuple(output.shape))
     if blind and not reason:
         reason = BLIND
@@ -161,7 +187,7 @@ def _verdict(found, output, matrix, truth, bound: Bound, named: str) -> Verdict:
         wrong_count=found.wrong_count,
         worst_index=faults.index_of(found.worst, tuple(output.shape)),
         unwritten_count=found.unwritten_count,
-        tolerance=bound.words + guard,
+        tolerance=bound.words + guard_words(found.nonzero, found.zero_fails, total),
         reference=named,
         reason=reason,
     )

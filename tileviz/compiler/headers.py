@@ -3,8 +3,11 @@
 Tried with NVRTC 13.5: one header holds all that TileLang includes, whatever the kernel, because the same lines open every text and the
 text's own includes then do nothing. A header is tied to the address that the library is loaded at: it serves the process that loaded
 NVRTC before forking and all its children, not a process started afresh, where NVRTC silently reads the templates again. It is also
-tied to the architecture and to --use_fast_math, but not to options of ptxas. It takes 260 to 430 MB of disk and 1.5 to 4 s to make.
+tied to the architecture and to --use_fast_math, but not to options of ptxas. It takes 70 to 270 MB of disk and 0.5 to 2 s to make.
 So a fork server opens a store for them, a child of it makes one in the background, and later children use it.
+
+To read a header costs a compile more than the kernel itself, so Hopper has a second, lean one, half as large: without the tensor-core
+instructions of unusual widths. It serves the texts that use none of them, and they become the same code.
 """
 
 import atexit
@@ -13,7 +16,9 @@ import functools
 import hashlib
 import importlib.util
 import os
+import re
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
 
 from tileviz.compiler.targets import capability
@@ -22,8 +27,14 @@ from tileviz.errors import CompileFailed
 HEAP_BYTES = 512 << 20
 """Address space that NVRTC keeps for a header: the largest (sm_90a) needs 434 MB."""
 
-KEPT = 3
+KEPT = 4
 """Headers kept at a time; the longest unused goes first."""
+
+WGMMA = "tl_templates/cuda/instruction/wgmma.h"
+EXTRA = "#include <cute/arch/mma_sm90_gmma_ext.hpp>"
+"""What holds the unusual widths, and is most of what a header of Hopper holds."""
+
+USUAL_WIDTHS = (8, 16, 32, 64, 96, 128, 192, 256)
 
 # What TileLang 0.1.15 includes for each architecture, from the texts of its kernels.
 COMMON = ("reduce", "scan", "ldsm", "threadblock_swizzle", "debug")
@@ -44,6 +55,14 @@ NVRTC_STD = (
 )
 
 _store: Path | None = None
+
+
+@dataclass(frozen=True)
+class Header:
+    """A precompiled header, and the folders of its own that must be looked through first."""
+
+    path: Path
+    folders: tuple[Path, ...] = ()
 
 
 def open_store(root: Path) -> None:
@@ -80,36 +99,86 @@ def _is_alive(process_id: str) -> bool:
     return state not in "ZX"
 
 
-def ready(arch: str, flags: tuple[str, ...] = ()) -> Path | None:
-    """The header for an architecture and flags, or None: NVRTC does without."""
-    path = _path(arch, flags)
-    if path is None or not path.is_file():
+def ready(arch: str, flags: tuple[str, ...] = ()) -> Header | None:
+    """The whole header for an architecture and flags, or None: NVRTC does without."""
+    return _found(_path(arch, flags))
+
+
+def lean(arch: str, flags: tuple[str, ...], source: str) -> Header | None:
+    """The lean header, where it is there and the text needs no more than it holds, as far as can be told without compiling."""
+    path = _path(arch, flags, "-lean")
+    if path is None or not set(_widths(source)) <= set(USUAL_WIDTHS):
         return None
-    path.touch()
-    return path
+    return _found(path, (_lean_folder(),))
 
 
 def make(arch: str, flags: tuple[str, ...] = ()) -> Path | None:
-    """The header for an architecture and flags, made when absent. One process makes it at a time.
+    """The headers for an architecture and flags, made when absent: a lean one where there is such, and the whole one, which it gives.
+    One process makes them at a time.
 
     None when it cannot be had: no store, made elsewhere right now, no room on the disk, templates that do not go together.
     """
+    if _store is not None and capability(arch) == (9, 0) and _write_lean():
+        _make(_path(arch, flags, "-lean"), arch, flags, _lean_folder())
+    return _make(_path(arch, flags), arch, flags)
+
+
+def _make(path: Path | None, arch: str, flags: tuple[str, ...], *folders: Path) -> Path | None:
     from tileviz.compiler import nvrtc
 
-    path = _path(arch, flags)
     if path is None or path.is_file():
         return path
     part = path.with_suffix(f".part{os.getpid()}")
     try:
         with open(path.with_suffix(".lock"), "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            nvrtc.make_header(arch, flags, str(part))
+            nvrtc.make_header(arch, flags, str(part), *folders)
             part.rename(path)
             _forget_oldest(path.parent)
             return path
     except (CompileFailed, OSError):
         part.unlink(missing_ok=True)
         return None
+
+
+def _found(path: Path | None, folders: tuple[Path, ...] = ()) -> Header | None:
+    if path is None or not path.is_file():
+        return None
+    path.touch()
+    return Header(path, folders)
+
+
+def _lean_folder() -> Path:
+    return _store / "lean"
+
+
+def _write_lean() -> bool:
+    """Writes TileLang's wgmma.h with the usual widths alone, line by line the same; False where that file is not as it is known."""
+    place = _lean_folder() / WGMMA
+    if place.is_file():
+        return True
+    try:
+        text = (template_dirs()[0] / WGMMA).read_text()
+    except OSError:
+        return False
+    if EXTRA not in text or '#include "../common.h"' not in text or not _WIDTH.search(text):
+        return False
+    text = text.replace(EXTRA, "").replace('#include "../common.h"', "#include <tl_templates/cuda/common.h>")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    part = place.with_suffix(f".part{os.getpid()}")
+    part.write_text(_WIDTH.sub(lambda found: found[0] if int(found[1]) in USUAL_WIDTHS else found[2] or "", text))
+    part.rename(place)
+    return True
+
+
+# One width in a list that a macro writes out:   OP(24)                    \
+_WIDTH = re.compile(r"^  OP\((\d+)\)( *\\)?$", re.M)
+# tl::wgmma_ss<tl::DataType::kFloat16, tl::DataType::kFloat16, tl::DataType::kFloat32, 64, 256, 16, false, true, 1, 1>(
+_CALL = re.compile(r"\bwgmma_[rs]s<[^>]*?,\s*64,\s*(\d+),")
+
+
+def _widths(source: str) -> list[int]:
+    return [int(width) for width in _CALL.findall(source)]
 
 
 def prefix(arch: str) -> str:
@@ -131,11 +200,11 @@ def _prefix(arch: str) -> str:
     return "".join(f"#include <tl_templates/cuda/{name}.h>\n" for name in names) + "#pragma nv_hdrstop\n"
 
 
-def _path(arch: str, flags: tuple[str, ...]) -> Path | None:
+def _path(arch: str, flags: tuple[str, ...], kind: str = "") -> Path | None:
     if _store is None:
         return None
     kept_for = " ".join(flag for flag in flags if not flag.startswith("--ptxas-options"))
-    return _store / f"{arch}-{hashlib.sha256(kept_for.encode()).hexdigest()[:8]}.pch"
+    return _store / f"{arch}-{hashlib.sha256(kept_for.encode()).hexdigest()[:8]}{kind}.pch"
 
 
 def _forget_oldest(folder: Path) -> None:

@@ -1,13 +1,15 @@
 """Callables of compiled programs, and the override that makes TileLang run the machine code that we compiled and show."""
 
 import contextlib
+import json
 import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from tileviz.compiler import line_map, lowering, machine_code, tools
+from tileviz.compiler import host_library, line_map, lowering, machine_code, tools
 from tileviz.compiler.failures import compiler_failed
 from tileviz.compiler.nvrtc import Compiled
 from tileviz.errors import CompileFailed, TilevizError
@@ -19,6 +21,9 @@ CPU_FLAGS = ["-O3", "-march=native"]
 CPU = Target("cpu", "cpu")
 
 CALLBACK = "tilelang_callback_cuda_compile"
+
+LIBRARY = "executable.so"
+"""TileLang's name of the shared library that launches a kernel."""
 
 
 @dataclass
@@ -53,7 +58,7 @@ def cuda_kernel(program, target: Target, pass_configs: dict, compile_source: Cal
     capture = Capture(compile_source or (lambda source: machine_code.compile_cuda(source, target, pass_configs)))
     chosen, configs = lowering.tvm_target(target), lowering.as_tilelang_takes(pass_configs)
     try:
-        with lowering.translated(), lowering.errors_logged() as logged, _overriding(CALLBACK, capture), chosen:
+        with lowering.translated(), lowering.errors_logged() as logged, _overriding(CALLBACK, capture), host_library.built_here(), chosen:
             program = lowering.supported(program, target)
             kernel = tilelang.compile(program, out_idx=None, target=chosen, execution_backend="tvm_ffi", pass_configs=configs)
     except TilevizError as error:
@@ -62,6 +67,42 @@ def cuda_kernel(program, target: Target, pass_configs: dict, compile_source: Cal
     if refused:
         raise compiler_failed("the C++ compiler", refused)
     return kernel, capture
+
+
+def leave_ready(key: str, kernel) -> None:
+    """Leaves word of where TileLang's cache has the library of a CUDA kernel, for `left_ready`. Without a cache there is no such place."""
+    folder = getattr(kernel, "_tilelang_cache_path", None)
+    if not folder or not os.path.isfile(os.path.join(folder, LIBRARY)):
+        return
+    place = _ready_place(key)
+    part = place.with_name(f"{place.name}.{os.getpid()}")
+    with contextlib.suppress(OSError):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        part.unlink(missing_ok=True)
+        part.symlink_to(folder)
+        part.replace(place)
+
+
+def left_ready(key: str) -> Callable | None:
+    """The callable that `leave_ready` left under this key, with nothing built or lowered; None when it is not there whole."""
+    place = _ready_place(key)
+    try:
+        known = json.loads((place / "manifest.json").read_text())["files"][LIBRARY]["size"]
+        if not key or (place / LIBRARY).stat().st_size != known:
+            return None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    lowering.imported()
+    from tvm import runtime
+
+    try:
+        return runtime.load_module(str((place / LIBRARY).resolve()))["main"]
+    except (RuntimeError, AttributeError, OSError):
+        return None  # TileLang's own way says what is wrong with it, or builds it anew
+
+
+def _ready_place(key: str) -> Path:
+    return Path(os.environ.get("TILELANG_CACHE_DIR") or Path.home() / ".tilelang" / "cache") / "ready" / (key or "none")
 
 
 def cpu_kernel(program, pass_configs: dict):

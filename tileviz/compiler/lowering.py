@@ -39,6 +39,8 @@ class Lowered:
     lines: tuple[int, ...] = ()
     """The Python line of each line of the source."""
     tensors: tuple[dict, ...] = ()
+    program: str | None = None
+    """The file that the Python lines are counted in."""
 
 
 def lower(build: Callable, target: Target, pass_configs: dict) -> Lowered:
@@ -57,7 +59,7 @@ def described(program, source: str, device_module) -> Lowered:
     known = operations.described(program)
     lines = operations.python_lines(text, origins, known)
     ir = None if device_module is None else str(device_module.script())
-    return Lowered(text, launches(device_module), ir, lines, known.tensors)
+    return Lowered(text, launches(device_module), ir, lines, known.tensors, known.text)
 
 
 def imported():

@@ -31,6 +31,11 @@ class Program:
     tensors: tuple[dict, ...]
     """{"name", "shape", "dtype"} of each argument; a size that is known only at run time is a text."""
 
+    @property
+    def text(self) -> str | None:
+        """The file, which lines are counted in; None when it cannot be read."""
+        return "".join(linecache.getlines(self.file)) or None
+
 
 def described(program) -> Program:
     """The file, operations and tensors of a T.prim_func."""
@@ -84,8 +89,8 @@ def _end_of_expansion(origins: tuple[Origin | None, ...], start: int) -> int:
 
 def _expanded(texts: list[str], file: str, program: Program) -> list[int]:
     """Lines that a file of TileLang's made of operations: each takes the next named one, the last ones the one before."""
-    kinds = ("reduce",) if "reduce" in file else ("gemm",) if "macro" in file else ()
-    candidates = [op for op in program.operations if op.line and (op.kind in kinds if kinds else op.kind not in ("copy", "fill"))]
+    kind = "reduce" if "reduce" in file else "gemm" if "macro" in file else ""  # tcgen05_gemm and wgmma_gemm, too
+    candidates = [op for op in program.operations if op.line and (op.kind.endswith(kind) if kind else op.kind not in ("copy", "fill"))]
     lines = {op.line for op in candidates}
     if len(lines) <= 1:
         return [*lines, NO_LINE][:1] * len(texts)
@@ -107,7 +112,7 @@ def _named(text: str, candidates: list[Operation]) -> int:
 
 def _target(operation: Operation) -> str:
     """The buffer that an operation writes."""
-    return operation.buffers[2 if operation.kind == "gemm" and len(operation.buffers) > 2 else -1]
+    return operation.buffers[2 if operation.kind.endswith("gemm") and len(operation.buffers) > 2 else -1]
 
 
 # tl::tma_load(A_desc, mbarrier[(k & 1)], ...)     tl::tma_store(C_desc, ...)
@@ -128,13 +133,14 @@ def _is_foreign(origin: Origin | None, program: Program) -> bool:
 
 
 def _own_file(program, places: list[Origin]) -> str:
+    """The file that most of the program's tile operations stand in: a macro may stand in another one than the T.prim_func."""
     from tilelang import ir
 
-    own = ir.span_to_location(ir.get_prim_func_span(program))
-    if own:
-        return own[0]
     files = [file for file, _ in places if "/tilelang/" not in file]
-    return max(set(files), key=files.count) if files else ""
+    if files:
+        return max(sorted(set(files)), key=files.count)
+    own = ir.span_to_location(ir.get_prim_func_span(program))
+    return own[0] if own else ""
 
 
 def _operation(node, place: Origin | None, file: str, within: list[int]) -> Operation | None:

@@ -85,6 +85,7 @@ class _Run:
         with lowering.translated():
             program = build()
         kernel, capture = host.cuda_kernel(program, self.target, self.pass_configs, self._hand_over)
+        host.leave_ready(self.key, kernel)
         if capture.compiled is None or kernel.artifact is None:
             return self.cuda(build)
         lowered = lowering.described(program, capture.raw, kernel.artifact.device_mod)
@@ -108,7 +109,7 @@ class _Run:
         self._enter("disassemble")
         ptx, sass, missing = None, None, {}
         try:
-            sass = disassembly.sass(compiled.cubin)
+            sass = disassembly.sass(compiled.cubin, compiled.log)
         except (ToolMissing, CompileFailed) as error:
             missing["sass"] = error.message
         if compiled.ptx is None:
@@ -128,8 +129,9 @@ class _Run:
         known = resources or (cpu_resources(lowered.source) if language == "c" else cuda_resources(lowered, "", self.target))
         lines = {"source": lowered.lines} if any(lowered.lines) else {}
         return Artifact(
-            self.key, self.target.name, lowered.source, language, ir=lowered.ir, resources=known, lines=lines, tensors=lowered.tensors
-        )
+            self.key, self.target.name, lowered.source, language, ir=lowered.ir, program=lowered.program, resources=known, lines=lines,
+            tensors=lowered.tensors,
+        )  # fmt: skip
 
     def _enter(self, phase: str) -> None:
         self._leave()

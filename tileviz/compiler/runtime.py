@@ -9,17 +9,18 @@ from tileviz.errors import TilevizError
 from tileviz.records import Target
 
 
-def executable(build: Callable, target: Target, pass_configs: dict | None = None) -> Callable:
+def executable(build: Callable, target: Target, pass_configs: dict | None = None, *, key: str = "") -> Callable:
     """A callable that runs `build()` on torch tensors: run(*inputs, output) fills `output` and allocates nothing.
 
-    It comes from TileLang's cache when `compile_program` left it there, else it is compiled now. A CUDA launch is asynchronous; what a
+    It comes from TileLang's cache when `compile_program` left it there, at once and without a build where that had the same `key`; else
+    it is compiled now. A CUDA launch is asynchronous; what a
     later wait for it raises is for `device_failed`. Raises CompileFailed and ToolMissing here; LaunchFailed and RuntimeFailed when called.
     """
     configs = dict(pass_configs or {})
     if target.kind == "cpu":
         kernel = host.cpu_kernel(build(), configs)
     else:
-        kernel, _ = host.cuda_kernel(build(), target, configs)
+        kernel = host.left_ready(key) or host.cuda_kernel(build(), target, configs)[0]
 
     def run(*tensors) -> None:
         try:

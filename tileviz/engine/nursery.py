@@ -4,6 +4,8 @@ Asked over its control pipe: ("child",) then the child's pipe. Tells: ("ready",)
 ("exited", pid, status).
 """
 
+import ctypes
+import gc
 import os
 import signal
 import sys
@@ -13,12 +15,16 @@ from tileviz.engine import child
 from tileviz.engine.channel import Connection, connection_of, receive_connection
 from tileviz.store import tileviz_home
 
+PR_SET_PDEATHSIG = 1
+"""Of Linux's prctl: the signal that a process gets when its parent dies."""
+
 
 def serve(control: Connection) -> None:
     """Warms up, then forks on demand until the engine goes away. Never returns."""
     if os.getpgrp() != os.getpid():
         os.setsid()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _die_with_the_engine()
     _warm_up()
     control.send(("ready",))
     while True:
@@ -27,10 +33,19 @@ def serve(control: Connection) -> None:
         _reap(control)
 
 
+def _die_with_the_engine() -> None:
+    """While it warms up, it cannot listen for the end of its pipe, and a thread that did would be in the way of forking: so the system is
+    asked to kill it when the engine dies. Its children are not asked for, they listen."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 def _warm_up() -> None:
     from tileviz.compiler import runtime
 
     runtime.warm_up(tileviz_home())
+    gc.collect()
+    gc.freeze()  # else each child copies the pages of what it never touches, only to look for garbage
 
 
 def _fork(control: Connection) -> None:

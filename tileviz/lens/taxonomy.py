@@ -150,7 +150,7 @@ TAXONOMY = (
         "cp.async.wait_group 1;",
         "DEPBAR.LE SB0, 0x1 ;",
         "Waits until at most so many groups of copies are in flight.",
-        "DEPBAR LDGDEPBAR UTMACMDFLUSH cp.async.wait cp.async.commit cp.async.bulk.wait",
+        "DEPBAR LDGDEPBAR UTMACMDFLUSH cp.async.wait cp.async.commit cp.async.bulk.wait cp.async.bulk.commit",
     ),
     _row(
         "wgmma fence",
@@ -161,6 +161,16 @@ TAXONOMY = (
         "WARPGROUP.ARRIVE ;",
         "Puts registers and wgmma in order; DEPBAR waits for its results.",
         "WARPGROUP wgmma.fence wgmma.commit wgmma.wait",
+    ),
+    _row(
+        "tcgen05 commit",
+        "barrier",
+        "sm_100a",
+        "tl::tcgen05_mma_arrive((&(done[0])));",
+        "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r1];",
+        "UTCBAR [UR4], URZ ;",
+        "Tells an mbarrier when the products started so far are done; the fences order them with the other threads.",
+        "UTCBAR tcgen05.commit tcgen05.fence tcgen05.wait",
     ),
     _row(
         "proxy fence",
@@ -271,6 +281,16 @@ TAXONOMY = (
         "USETMAXREG.TRY_ALLOC.CTAPOOL UP0, 0xf0 ;",
         "A warp group takes registers that another one gave up.",
         "USETMAXREG setmaxnreg.",
+    ),
+    _row(
+        "tensor memory allocation",
+        "register_realloc",
+        "sm_100a",
+        "tl::tmem_allocate((&(acc[0])), 256);",
+        "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r1], 256;",
+        "UTCATOMSWS.FIND_AND_SET.ALIGN UP0, UR4, UR5 ;",
+        "A warp takes columns of tensor memory, or gives them back; it waits while other blocks of the SM hold them.",
+        "UTCATOMSWS tcgen05.alloc tcgen05.dealloc tcgen05.relinquish",
     ),
     _row(
         "atomic",
