@@ -18,6 +18,8 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 ENGINE_IDLE_S = "5"
 
+os.environ["TILEVIZ_RECORDED"] = "none"  # what is recorded changes; tests of it name a file of their own
+
 
 def pytest_collection_modifyitems(items) -> None:
     """Skips what needs a GPU or a browser where there is none, and says why."""

@@ -53,6 +53,27 @@ def bandwidth(gbps: float) -> str:
     return f"{significant(gbps / 1000)} TB/s" if gbps >= 1000 else f"{significant(gbps)} GB/s"
 
 
+def arithmetic(tflops: float) -> str:
+    """TFLOPS, below one GFLOPS: `640 TFLOPS`, `44.8 GFLOPS`."""
+    return f"{significant(tflops)} TFLOPS" if tflops >= 1 else f"{significant(tflops * 1000)} GFLOPS"
+
+
+def rate(tflops: float | None, gbps: float | None, bound: str) -> str:
+    """What a kernel is judged by: GB/s where memory binds (`bound` is `memory`), TFLOPS where arithmetic does; the other where that one
+    is not counted; a dash without any."""
+    known = {"compute": arithmetic(tflops) if _is_rate(tflops) else "", "memory": bandwidth(gbps) if _is_rate(gbps) else ""}
+    return known[bound] or known["memory" if bound == "compute" else "compute"] or "-"
+
+
+def rates(tflops: float | None, gbps: float | None) -> list[str]:
+    """Both, where they are counted."""
+    return [*([arithmetic(tflops)] if _is_rate(tflops) else []), *([bandwidth(gbps)] if _is_rate(gbps) else [])]
+
+
+def _is_rate(value: float | None) -> bool:
+    return value is not None and math.isfinite(value) and value > 0
+
+
 def percent(share: float | None, digits: int = 1) -> str:
     if share is None or not math.isfinite(share):
         return "-"
@@ -96,6 +117,25 @@ def short_age(created: float, now: float | None = None) -> str:
 def assignments(values: dict) -> str:
     """`block_M=64 num_stages=3`, flags as true and false, None left out: the command line's own spelling."""
     return " ".join(f"{name}={word(value)}" for name, value in values.items() if value is not None)
+
+
+def race_words(found: dict) -> str:
+    """What came of a race against TileLang's AutoTuner (`engine.sweeps.rival.told`), in one or two sentences."""
+    said = "TileLang AutoTuner: "
+    if "wall_s" not in found:
+        return f"{said}{found.get('reason') or 'no result'}."
+    lost = f", {found['failed']:,} of them without a time" if found.get("failed") else ""
+    said += f"{seconds(found['wall_s'])} for {found['tried']:,} configs{lost}, "
+    said += f"best {assignments(found['config'])}, {duration_us(found['says_us'])} as it says"
+    if found.get("measured_us") is not None:
+        said += f" and {duration_us(found['measured_us'])} by our timer"
+    if found.get("reason"):
+        return f"{said}; {found['reason']}."
+    if found.get("ours_us") is None:
+        return f"{said}. This sweep: {seconds(found['sweep_s'])} of search."
+    how = "faster" if found["ours_us"] < found["measured_us"] else "slower"
+    ours = "the same config" if found["same"] else f"{assignments(found['ours_config'])}, {'tied' if found['tied'] else how}"
+    return f"{said}. This sweep: {seconds(found['sweep_s'])} of search, best {duration_us(found['ours_us'])}: {ours}."
 
 
 def word(value) -> str:

@@ -101,6 +101,10 @@ class Estimate:
         return self.threads + self.producer_threads
 
 
+FLOP_COUNTS = ("halved", "exact")
+"""How FLOPs under a causal mask are counted: as papers do, which every stored rate follows, or the pairs that the mask leaves."""
+
+
 @dataclass(frozen=True)
 class Cost:
     """Work of one problem: the formula's value and the formula."""
@@ -111,6 +115,15 @@ class Cost:
     """Model bytes: the minimum traffic, each input read once and each output written once."""
     flops_formula: str = ""
     bytes_formula: str = ""
+    exact_flops: float | None = None
+    """Of the pairs that a causal mask leaves, where `flops` follows the papers and halves; None where there is one way to count."""
+    exact_formula: str = ""
+
+    def counted(self, count: str) -> "Cost":
+        """The same work with its FLOPs counted by one of FLOP_COUNTS."""
+        if count != "exact" or self.exact_flops is None:
+            return self
+        return dataclasses.replace(self, flops=self.exact_flops, flops_formula=self.exact_formula)
 
 
 @dataclass(frozen=True)
@@ -177,6 +190,20 @@ class Artifact:
 
 
 @dataclass(frozen=True)
+class ErrorMap:
+    """Where in an output the errors lie: the output as a matrix of its last dimension across, cut into blocks."""
+
+    shape: tuple[int, ...]
+    """Of the output."""
+    block: tuple[int, int]
+    """Rows and columns of a block; those at the ends may be smaller. A vector is one column."""
+    worst: tuple[tuple[float, ...], ...]
+    """Largest error of each block over its bound: above 1 is wrong, infinity is a NaN or infinity that should be a number."""
+    wrong: tuple[tuple[int, ...], ...] = ()
+    """Wrong elements of each block; empty when there are none."""
+
+
+@dataclass(frozen=True)
 class Verdict:
     """Output against reference."""
 
@@ -195,6 +222,8 @@ class Verdict:
     reference: str = "float64"
     reason: str = ""
     """One sentence when wrong: `8 of 104 columns never written (96-103)`."""
+    errors: ErrorMap | None = None
+    """None where it was not kept: right results of a sweep and of baselines."""
 
 
 @dataclass(frozen=True)
@@ -217,6 +246,10 @@ class Timing:
     throttled: bool | None = None
     """True when a thermal or hardware slowdown was seen; None when clocks cannot be read."""
     throttle_reasons: tuple[str, ...] = ()
+    sm_clocks_mhz: tuple[float, ...] = ()
+    """The SM clock while the samples were taken, in order and thinned to at most 60: the lowest of each share."""
+    clock_limits: tuple[tuple[int, int, str], ...] = ()
+    """(first, last, reasons): which of `sm_clocks_mhz` were held back, and why. A power cap counts here, though it flags no value."""
     implausible: str = ""
     """Why the value cannot be right: faster than the memory or the arithmetic allows. Empty when plausible."""
     launch_bound: bool = False
@@ -331,6 +364,36 @@ class Trial:
     """Unix time."""
     profile: dict[str, Any] | None = None
     """What Nsight Compute measured of one cold launch: the fields of `bench.ncu.Launch`, and `created`. None while it was not asked."""
+    recorded: bool = False
+    """True when it comes with tileviz and was not measured on this machine; its device is then a name, never an id of a device here."""
+
+
+@dataclass(frozen=True)
+class TunedConfig:
+    """The best config that a sweep found for one problem: what a like problem starts from. A page calls it a preset."""
+
+    id: str
+    kernel: str
+    problem: Problem
+    config: Config
+    target: str
+    device: str
+    """Name of the device that it was measured on: `NVIDIA H200`."""
+    median_us: float
+    tflops: float | None = None
+    gbps: float | None = None
+    baseline: str = ""
+    """Title of the fastest baseline beside it; empty where none was measured."""
+    baseline_us: float | None = None
+    speedup: float | None = None
+    """The baseline's median over ours."""
+    sweep: str = ""
+    trial: str = ""
+    fingerprint: dict[str, Any] = field(default_factory=dict)
+    created: float = 0.0
+    """Unix time of the trial."""
+    recorded: bool = False
+    """True when it comes with tileviz."""
 
 
 @dataclass(frozen=True)
@@ -339,7 +402,7 @@ class JobView:
 
     id: str
     kind: str
-    """`compile`, `run`, `sweep`, `read`, `profile` or `ceilings`."""
+    """`compile`, `run`, `sweep`, `read`, `structure`, `profile` or `ceilings`."""
     request: dict[str, Any]
     state: str
     """`queued`, `running`, `cancelling`, `done`, `failed` or `cancelled`."""
@@ -418,6 +481,11 @@ def trial_from_json(doc: dict[str, Any]) -> Trial:
     return Trial(**values)
 
 
+def tuned_from_json(doc: dict[str, Any]) -> TunedConfig:
+    """The TunedConfig that `to_json` wrote."""
+    return TunedConfig(**_known(TunedConfig, doc))
+
+
 def canonical_json(value) -> str:
     """One spelling of a JSON value, for hashing."""
     return json.dumps(to_json(value), sort_keys=True, separators=(",", ":"))
@@ -437,7 +505,17 @@ def _verdict(doc) -> Verdict | None:
     for name in ("rel_error", "max_abs_error", "wrong_fraction"):
         if values.get(name) is None:
             values[name] = math.nan
+    values["errors"] = _error_map(values.get("errors"))
     return Verdict(**values)
+
+
+def _error_map(doc) -> ErrorMap | None:
+    if not doc:
+        return None
+    values = _known(ErrorMap, doc)
+    worst = tuple(tuple(math.inf if v is None else v for v in row) for row in values["worst"])
+    wrong = tuple(tuple(row) for row in values.get("wrong") or ())
+    return ErrorMap(tuple(values["shape"]), tuple(values["block"]), worst, wrong)
 
 
 def _timing(doc) -> Timing | None:
@@ -447,6 +525,8 @@ def _timing(doc) -> Timing | None:
     values["samples_us"] = tuple(values.get("samples_us") or ())
     values["throttle_reasons"] = tuple(values.get("throttle_reasons") or ())
     values["earlier_us"] = tuple(values.get("earlier_us") or ())
+    values["sm_clocks_mhz"] = tuple(values.get("sm_clocks_mhz") or ())
+    values["clock_limits"] = tuple(tuple(limit) for limit in values.get("clock_limits") or ())
     return Timing(**values)
 
 

@@ -4,8 +4,10 @@ import os
 import signal
 import time
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from tileviz.engine.requests import Request
+from tileviz.engine.sweeps.rival import Raced
 from tileviz.errors import CompileFailed, LaunchFailed, RuntimeFailed
 from tileviz.records import Artifact, Resources, Timing, Trial, Verdict
 
@@ -13,6 +15,8 @@ FAST, FINE, COMPILE_FAILS, COMPILE_CRASHES, COMPILE_HANGS, TWIN_OF_FAST = 1, 2, 
 WRONG, ILLEGAL, RUN_CRASHES, RUN_HANGS, NO_ROOM, SLOW, OUT_OF_MEMORY, ENGINE_ERROR = 7, 8, 9, 10, 11, 12, 13, 14
 DIES_EARLY = 1313
 """The N of a problem whose inputs kill the child that draws them."""
+RACE_FAILS, RACE_CRASHES, RACE_HANGS = 71, 72, 73
+"""The N of problems over which TileLang's AutoTuner fails, dies, or goes on for ever."""
 MICROSECONDS = {FAST: 10.0, FINE: 10.05, SLOW: 90.0, TWIN_OF_FAST: 10.0}
 
 EXPECTED = {
@@ -105,6 +109,42 @@ class ScriptedFinals:
         trials = [replace(trial, timing=replace(trial.timing, note="measured in turn")) for _, trial in self.entries]
         order = sorted(trials, key=lambda trial: trial.timing.median_us)
         return trials, [trial.trial for trial in order[:2]]
+
+
+@dataclass(frozen=True)
+class ScriptedRace:
+    """In the place of RaceJob: the first config is the best, or what the problem's N says."""
+
+    request: Request
+    configs: tuple
+    folder: str
+
+    def __call__(self, report) -> Raced:
+        report("phase", "race TileLang's AutoTuner")
+        Path(self.folder, "autotuner.log").write_text("DEBUG:Compilation failed for config")
+        what = self.request.problem["N"]
+        if what == RACE_FAILS:
+            raise RuntimeFailed("TileLang's AutoTuner found no config that compiles and runs", "its log")
+        if what == RACE_CRASHES:
+            crash()
+        if what == RACE_HANGS:
+            time.sleep(60)
+        return Raced(self.configs[0], 11.5, 52.3, len(self.configs), 1)
+
+
+@dataclass(frozen=True)
+class ScriptedBeside:
+    """In the place of BesideJob: theirs takes what MICROSECONDS says, and a wrong one is found out."""
+
+    theirs: tuple
+    ours: tuple | None
+
+    def __call__(self, report):
+        request, trial = self.theirs
+        trial = ScriptedConfig(request, trial)(report)
+        ours = self.ours[1] if self.ours else None
+        tied = [trial.trial, ours.trial] if ours and trial.timing and trial.timing.median_us < 1.01 * ours.timing.median_us else []
+        return ours, trial, tied
 
 
 def timing(median_us: float) -> Timing:

@@ -104,6 +104,8 @@ def test_eight_unwritten_columns_of_4096_are_counted_and_named(planted):
                     C[by * block_M + i, bx * block_N + j] = acc[i, j]"""
     found = verdict(planted("gemm", right, wrong), {"M": 32, "N": 4096, "K": 32}, {"block_M": 32, "block_N": 64, "block_K": 32})
     assert found.reason == "8 of 4,096 columns never written (4088-4095)" and found.unwritten_count == 8 * 32
+    assert found.errors.block == (1, 128)
+    assert all(row[:-1] == (0,) * 31 and row[-1] == 8 for row in found.errors.wrong), "the map shows them in the last blocks alone"
 
 
 OUTER = """
@@ -132,18 +134,19 @@ def test_one_wrong_tile_of_8192_by_8192_is_found(tmp_path, one_thread):
     found = verify(C, A[:, None] * B[None, :], dtype="float32", math_mode="float32", accumulate=1, error_scale="exact")
     assert found.reason == "one tile wrong: rows 640-767, columns 384-511"
     assert 0.0002 < found.wrong_fraction < 0.000245
+    wrong = {(i, j): n for i, row in enumerate(found.errors.wrong) for j, n in enumerate(row) if n}
+    assert found.errors.block == (256, 256) and list(wrong) == [(2, 1)], "rows 512-767, columns 256-511"
+    assert wrong[2, 1] == found.wrong_count
 
 
 def test_padding_that_leaks_into_a_softmax_is_caught(planted):
-    found = verdict(
-        planted("softmax", "T.annotate_safe_value({X: -T.infinity(dtype)})", ""), {"M": 16, "N": 1000}, {"block_M": 2, "block_N": 1024}
-    )
+    found = verdict(planted("softmax", "x[i, w, s, c] = -T.infinity(held)", "x[i, w, s, c] = 0"), {"M": 16, "N": 1000}, {"block_M": 2})
     assert not found.ok and found.wrong_fraction > 0.9
 
 
-@pytest.mark.parametrize("wrong", ["bx * block_M + i + shift + 1", "bx * block_M + i + shift - 1"])
+@pytest.mark.parametrize("wrong", ["row * block_M + i + shift + 1", "row * block_M + i + shift - 1"])
 def test_a_causal_mask_off_by_one_is_caught(planted, wrong):
-    right = "T.min(Sk - 1, bx * block_M + i + shift)"
+    right = "T.min(Sk - 1, row * block_M + i + shift)"
     kernel = planted("flash_attention", right, f"T.min(Sk - 1, {wrong})")
     found = verdict(kernel, {"B": 1, "H": 1, "Sq": 64, "Sk": 70, "D": 64, "causal": True}, {})
     assert not found.ok and len(found.worst_index) == 4
@@ -153,7 +156,7 @@ def test_keys_past_the_end_that_leak_into_attention_are_caught(planted):
     """With Q = 0 every weight is alike: zero padding scales the mean of V by 70 / 96."""
     import torch
 
-    kernel = planted("flash_attention", "masked = causal or Sk % block_N != 0 or early != 1.0", "masked = causal")
+    kernel = planted("flash_attention", "some_masked = causal or Sk % block_N != 0", "some_masked = causal")
     draw = draws.Draw("cpu", 0)
     tensors = torch.zeros(1, 1, 48, 64), draw(1, 1, 70, 64), draw(1, 1, 70, 64)
     found = verdict(kernel, {"B": 1, "H": 1, "Sq": 48, "Sk": 70, "D": 64}, {"block_N": 32}, tensors)

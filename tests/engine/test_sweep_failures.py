@@ -5,72 +5,30 @@ import time
 import pytest
 
 from tests.engine import scripted_jobs as script
-from tileviz.bench.facts import cpu_device
-from tileviz.engine import server
+from tests.engine.conftest import Spawner
+from tileviz.cli.sweep import sweep_text
 from tileviz.engine.channel import Pipe
 from tileviz.engine.lanes import spawn_child
-from tileviz.engine.sweeps import client, finals
+from tileviz.engine.sweeps import client, results
 from tileviz.engine.sweeps.request import resolve_sweep
-from tileviz.engine.sweeps.task import SweepTask
 from tileviz.errors import StoreError
-from tileviz.store import Store
+from tileviz.records import Device
 
 pytestmark = pytest.mark.timeout(120)
 
 
-class Spawner:
-    """In the place of a nursery: children in fresh interpreters, without TileLang."""
-
-    ready = True
-    hangs = False
-
-    def __init__(self):
-        self.control, self.other_end = Pipe()
-
-    def child(self):
-        return spawn_child()
-
-    def learn_exit(self, child):
-        """A spawned child's exit status is known to its own process handle."""
-
-    def kill(self):
-        self.control.close()
-
-
-class ScriptedSweep(SweepTask):
-    compile_job = script.ScriptedCompile
-    ready_job = script.ScriptedReady
-    config_job = script.ScriptedConfig
+@pytest.fixture
+def store(scripted_store):
+    return scripted_store
 
 
 @pytest.fixture
-def store(tmp_path, monkeypatch):
-    monkeypatch.setenv("TILEVIZ_HOME", str(tmp_path))
-    monkeypatch.setenv("TILEVIZ_COMPILE_WORKERS", "2")
-    monkeypatch.setattr(server.Nursery, "start", Spawner)
-    monkeypatch.setitem(server.TASKS, "sweep", ScriptedSweep)
-    monkeypatch.setattr(finals.Finals, "finals_job", script.ScriptedFinals)
-    monkeypatch.setattr(client.client, "ensure_engine", lambda home: None)
-    return Store(tmp_path)
-
-
-@pytest.fixture
-def engine(store):
-    made = []
-
-    def start():
-        engine = server.Engine(store, [cpu_device()], 60.0)
-        engine.store.recover_jobs()
-        made.append(engine)
-        return engine
-
-    yield start
-    for engine in made:
-        engine._kill_all()
+def engine(scripted_engine):
+    return scripted_engine
 
 
 def submitted(store, values, problem=None, **more):
-    settings = {"target": "cpu", "effort": "full", "baselines": False, "timeout_s": 1.5, **more}
+    settings = {"target": "cpu", "effort": "full", "baselines": False, "timeout_s": 4.0, **more}
     request, space = resolve_sweep("vector_add", problem or {"N": 64}, {"block_N": values, "threads": [128]}, **settings)
     return client.submit(store, request, space)
 
@@ -101,7 +59,7 @@ def test_every_kind_of_failure_in_every_phase_has_its_status_and_the_rest_goes_o
     assert "never written" in rows[script.WRONG]["reason"] and "illegal" in rows[script.ILLEGAL]["reason"]
     assert "phase 'lower': segmentation fault" in rows[script.COMPILE_CRASHES]["reason"]
     assert "phase 'check': segmentation fault" in rows[script.RUN_CRASHES]["reason"]
-    assert "1.5 s" in rows[script.COMPILE_HANGS]["reason"] and "1.5 s" in rows[script.RUN_HANGS]["reason"]
+    assert "4 s" in rows[script.COMPILE_HANGS]["reason"] and "4 s" in rows[script.RUN_HANGS]["reason"]
     assert store.trial(rows[script.COMPILE_FAILS]["trial"]).detail == "all that g++ said"
     assert store.artifact(store.trial(rows[script.COMPILE_FAILS]["trial"]).artifact).source.startswith("source 3")
 
@@ -110,9 +68,10 @@ def test_every_kind_of_failure_in_every_phase_has_its_status_and_the_rest_goes_o
     "bad, place", [(script.ILLEGAL, 0), (script.ILLEGAL, 1), (script.ILLEGAL, 2), (script.RUN_CRASHES, 1), (script.RUN_HANGS, 1)]
 )
 def test_good_configs_around_a_bad_one_are_as_if_alone_in_any_order(store, engine, bad, place):
+    """Case A01."""
     order = [script.FAST, script.FINE]
     order.insert(place, bad)
-    sweep = submitted(store, order, strategy="model", timeout_s=1.0)
+    sweep = submitted(store, order, strategy="model")
     run_to_end(engine(), store, sweep)
     rows = by_block(store, sweep)
     assert {block: rows[block]["status"] for block in order} == {block: script.EXPECTED[block] for block in order}
@@ -245,3 +204,31 @@ def test_children_that_cannot_be_started_end_the_sweep_and_blame_no_config(store
     view = run_to_end(running, store, sweep)
     assert view.state == "failed" and "no process could be started" in view.reason
     assert view.counts["not_run"] >= 18
+
+
+def test_a_sweep_of_which_every_config_breaks_a_rule_ends_by_itself_with_a_reason_for_each(store, engine):
+    """Case A04, from the request to what a person reads: four configs, four rules, no exception."""
+    ada = Device("cuda:0", "NVIDIA GeForce RTX 4090", "sm_89", {"sm_count": 128, "memory_bytes": 24 << 30})
+    usual = {"block_M": 128, "block_N": 128, "block_K": 32, "num_stages": 2, "threads": 128}
+    configs = [{"threads": 96}, {"block_K": 24}, {"block_M": 256, "block_N": 256, "block_K": 128, "num_stages": 4}, {"threads": 2048}]
+    request, space = resolve_sweep("gemm", {}, configs=configs, fixed=usual, devices=[ada], effort="full")
+    sweep = client.submit(store, request, space)
+    view = run_to_end(engine([ada]), store, sweep)
+    assert view.state == "done" and view.counts == {"pruned": 4} and view.best == {}
+    assert len({row["reason"] for row in store.sweep_frame(sweep)}) == 4
+    said = sweep_text(results.document(store, sweep))
+    assert "4 configs requested, 4 pruned" in said and said.count("  pruned: ") == 4 and "no config gave a time" in said
+
+
+def test_repeated_and_equal_configs_are_compiled_once_and_each_requested_one_has_its_row(store, engine):
+    """Case A05: five requested, two of them repeats, and a twin that only its generated source gives away."""
+    values = [script.FAST, script.SLOW, script.FAST, script.TWIN_OF_FAST, script.SLOW]
+    sweep = submitted(store, values)
+    counted = store.sweep(sweep).request["counted"]
+    assert (counted["requested"], counted["unique"], counted["duplicates"]) == (5, 3, 2)
+    view = run_to_end(engine(), store, sweep)
+    rows = store.sweep_frame(sweep)
+    assert view.counts == {"ok": 5} and [row["config"]["block_N"] for row in rows] == values
+    assert len({row["trial"] for row in rows}) == 2, "two sources, two timings"
+    assert sum(row["same_as"] is not None for row in rows) == 3
+    assert all(row["reason"].startswith("same code as config") for row in rows if row["same_as"] is not None)

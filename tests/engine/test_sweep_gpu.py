@@ -2,8 +2,10 @@
 
 import pytest
 
-from tileviz.engine.sweeps import client, results
+from tileviz.engine import client as jobs
+from tileviz.engine.sweeps import client, results, rival
 from tileviz.engine.sweeps.request import resolve_sweep
+from tileviz.kernels import kernel
 from tileviz.store import Store
 
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(240)]
@@ -13,7 +15,8 @@ PROBLEM = {"M": 1024, "N": 1024, "K": 128, "dtype": "float16"}
 
 def swept(home, values, **more):
     store = Store(home)
-    settings = {"device": "cuda:0", "effort": "full", "baselines": False, "fixed": {"enable_swizzle": False}, **more}
+    fixed = {knob.name: knob.default for knob in kernel("gemm").knobs if knob.name not in values} | {"enable_swizzle": False}
+    settings = {"device": "cuda:0", "effort": "full", "baselines": False, "fixed": fixed, **more}
     request, space = resolve_sweep("gemm", PROBLEM, values, **settings)
     sweep = client.submit(store, request, space)
     client.wait(store, sweep, timeout=200)
@@ -37,3 +40,16 @@ def test_stages_beyond_the_depth_that_give_the_same_source_share_one_timing(home
     artifacts = {store.trial(row["trial"]).artifact for row in document["trials"] if row["trial"]}
     texts = [store.artifact(key).source for key in artifacts]
     assert len(set(texts)) == len(texts), "configs with one and the same source were measured apart"
+
+
+def test_tilelangs_autotuner_is_raced_over_the_same_configs_and_its_best_timed_beside_ours(home):
+    values = {"block_M": [64, 128], "block_N": [128], "block_K": [64], "num_stages": [2], "threads": [128, 256]}
+    store, document = swept(home, values)
+    job = jobs.wait(store, rival.submit(store, document["sweep"]), timeout=200)
+    assert job.state == "done", job.reason
+    found = rival.told(store.sweep(document["sweep"]).notes, 0)
+    assert found["tried"] == len(rival.configs_of(store, document["sweep"], 0)) and found["wall_s"] > 0 and found["says_us"] > 0
+    assert found["config"] in [row["config"] for row in document["trials"]]
+    assert found["checked"] == "ok" and found["measured_us"] > 0 and found["ours_us"] > 0
+    assert 0.5 < found["says_us"] / found["measured_us"] < 4, "its events and our timer tell the same kernel"
+    assert not list(home.glob("rival-*"))

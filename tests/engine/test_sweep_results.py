@@ -7,9 +7,11 @@ import pytest
 from tests.engine.test_sweep_space import ADA
 from tileviz.engine.sweeps import client, results
 from tileviz.engine.sweeps.request import resolve_sweep
+from tileviz.kernels import kernel
 from tileviz.store import Store
+from tileviz.store.sweeps import SweepRow
 
-SPACE = {
+SPACE = {knob.name: [knob.default] for knob in kernel("gemm").knobs} | {
     "block_M": [64, 128, 256], "block_N": [64, 128, 256], "block_K": [32, 64, 128], "num_stages": [2, 3, 4, 5],
     "threads": [128, 256, 512, 1024], "enable_swizzle": [True], "panel_size": [10],
 }  # fmt: skip
@@ -63,10 +65,21 @@ def test_configs_for_autotune_are_python_with_pass_configs_apart():
 
 def test_a_hundred_thousand_rows_in_the_store_leave_a_list_and_a_frame_quick(store, large):
     view, frame = store.sweep(large), store.sweep_frame(large)
-    from tileviz.store.sweeps import SweepRow
-
     rows = [SweepRow(i, 0, frame[i % 432]["config"], "ok", results={"median_us": 1.0 + i}) for i in range(10_000)]
     for number in range(10):
         store.create_sweep(f"big{number}", view.request, rows, state="done")
     assert len(store.sweeps()) == 11
     assert len(store.sweep_frame("big7", instructions=False)) == 10_000
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "t4"])
+def test_word_knobs_and_pass_configs_come_back_from_a_file_as_they_were(store, tmp_path, form):
+    configs = [{"variant": word, "block_M": 64, "enable_swizzle": flag, "tl.device_compile_flags": "-O3 -lineinfo"}
+               for word in ("plain", "persistent") for flag in (True, False)]  # fmt: skip
+    rows = [SweepRow(n, 0, config, "ok", results={"median_us": 1.5 + n, "ended": 1.0}) for n, config in enumerate(configs)]
+    store.create_sweep("words", {"kernel": "gemm", "target": "sm_90a", "problems": [{"M": 64, "layout": "NN"}]}, rows, state="done")
+    path = tmp_path / "out"
+    results.export(store, "words", form, path)
+    again = store.sweep_frame(results.bring_in(store, path))
+    assert [row["config"] for row in again] == configs and [row["median_us"] for row in again] == [1.5, 2.5, 3.5, 4.5]
+    assert store.sweep_frame("words")[0]["problem"] == again[0]["problem"]

@@ -1,22 +1,28 @@
 """The space of a sweep: what was asked for, what is left of it, and why."""
 
+import math
 
 import pytest
 
+from tileviz import kernels
+from tileviz.bench.facts import cpu_device
+from tileviz.compiler import targets
 from tileviz.engine.sweeps.budget import Budget, budget_of
 from tileviz.engine.sweeps.model import machine_of, predict_us
 from tileviz.engine.sweeps.request import resolve_sweep, sweep_from_json
 from tileviz.engine.sweeps.search import Search
-from tileviz.engine.sweeps.space import rule_kind
+from tileviz.engine.sweeps.space import MOST_BY_DEFAULT, offered_values, rule_kind
 from tileviz.errors import BadValue, UnknownName
 from tileviz.kernels import kernel
 from tileviz.records import Device, to_json
 
 H200 = Device("cuda:0", "NVIDIA H200", "sm_90a", {"sm_count": 132, "memory_bytes": 140 << 30})
 ADA = Device("cuda:0", "NVIDIA GeForce RTX 4090", "sm_89", {"sm_count": 128, "memory_bytes": 24 << 30})
-ONE = {
+OLD = {
     "block_M": [128], "block_N": [128], "block_K": [64], "num_stages": [3], "threads": [256], "enable_swizzle": [True], "panel_size": [10],
 }  # fmt: skip
+ONE = {knob.name: [knob.default] for knob in kernel("gemm").knobs} | OLD
+"""Every knob of GEMM at one value."""
 
 
 def space(values, device=H200, problems=None, name="gemm", **more):
@@ -43,8 +49,9 @@ def test_knobs_that_are_idle_here_make_no_new_configs():
     request, _ = space({**ONE, "enable_swizzle": [False], "panel_size": [4, 8, 10, 16]})
     assert (request.counted["requested"], request.counted["unique"]) == (4, 1)
     small, tile = {"M": 64, "N": 64, "K": 64}, {"block_N": 16, "block_K": 16}
-    on_cpu, _ = resolve_sweep("gemm", small, {"block_M": [16, 32]}, target="cpu", fixed=tile)
-    assert on_cpu.counted["unique"] == 2
+    values = {"block_M": [16, 32], "threads": [128, 256], "num_stages": [0, 2], "panel_size": [4, 10]}
+    on_cpu, _ = resolve_sweep("gemm", small, values, target="cpu", fixed={**{name: found[0] for name, found in ONE.items()}, **tile})
+    assert (on_cpu.counted["requested"], on_cpu.counted["unique"]) == (16, 2)
 
 
 def test_four_configs_that_break_different_rules_give_four_reasons():
@@ -71,7 +78,7 @@ def test_a_rule_is_counted_by_kind_whatever_its_numbers():
 
 def test_counts_add_up_for_a_space_of_432_with_illegal_configs():
     tiles = {"block_M": [64, 128, 256], "block_N": [64, 128, 256], "block_K": [32, 64, 128]}
-    request, found = space({**ONE, **tiles, "num_stages": [2, 3, 4, 5], "threads": [128, 256, 512, 1024]}, ADA)
+    request, found = space({**ONE, **tiles, "num_stages": [2, 3, 4, 5], "threads": [128, 256, 512, 1024]}, ADA)  # case U05
     counted = request.counted
     assert found.size == counted["requested"] == 432
     assert counted["unique"] + counted["duplicates"] + counted["pruned"] + counted["unsupported"] == 432
@@ -110,9 +117,43 @@ def test_wrong_words_are_one_sentence():
 
 
 def test_ten_thousand_configs_are_counted():
-    values = {"block_M": [16, 32, 64, 128, 192, 256], "block_N": [16, 32, 64, 128, 192, 256]}
-    request, _ = space(values)
-    assert request.counted["requested"] == 12960
+    values = {**ONE, "block_M": [16 * n for n in range(1, 17)], "block_N": [16 * n for n in range(1, 17)], "block_K": [16, 32, 64, 128]}
+    request, _ = space({**values, "num_stages": [1, 2, 3, 4], "threads": [128, 256, 384]})
+    assert request.counted["requested"] == 12288
+
+
+@pytest.mark.parametrize("name", kernels.names())
+@pytest.mark.parametrize("device", [H200, ADA, cpu_device()], ids=lambda device: device.target)
+def test_a_sweep_of_which_nothing_is_said_has_ten_thousand_configs_at_most(name, device):
+    request, found = resolve_sweep(name, devices=[device], device=device.id)
+    assert 1 < found.size <= MOST_BY_DEFAULT
+    described = kernel(name)
+    usual = described.config({}, found.target)
+    for knob in described.knobs:
+        values = request.values[knob.name]
+        assert values == tuple(knob.offered(device.target)) or values == (usual[knob.name],), "all of them, or the default"
+
+
+def test_knobs_that_are_declared_last_give_way_and_those_that_are_asked_for_never():
+    described = kernel("gemm")
+    everything = {knob.name: list(knob.offered("sm_90a")) for knob in described.knobs}
+    assert math.prod(map(len, everything.values())) > MOST_BY_DEFAULT
+    found = offered_values(described, targets.target("sm_90a"))
+    kept = [name for name in everything if len(found[name]) < len(everything[name])]
+    assert kept and kept[-1] == [name for name, values in everything.items() if len(values) > 1][-1]
+    request, _ = space({kept[-1]: everything[kept[-1]]})
+    assert list(request.values[kept[-1]]) == everything[kept[-1]]
+
+
+def test_word_knobs_are_swept_as_numbers_are():
+    """case: `variant=persistent` is a value like another."""
+    request, found = space({**ONE, "variant": ["plain", "persistent"], "block_M": [64, 128]})
+    assert request.counted["requested"] == 4
+    assert [(p.config["variant"], p.config["block_M"]) for p in found.points()] == [
+        ("plain", 64), ("plain", 128), ("persistent", 64), ("persistent", 128),
+    ]  # fmt: skip
+    with pytest.raises(BadValue, match="variant is 'luck'"):
+        space({**ONE, "variant": ["luck"]})
 
 
 def test_a_request_survives_the_store():
@@ -131,12 +172,14 @@ def test_efforts_have_budgets_that_a_hand_given_one_replaces():
 
 @pytest.mark.parametrize("size, best", [(2048, (128, 256, 64, 4, 256)), (4096, (128, 256, 64, 4, 256))])
 def test_the_model_puts_what_was_fastest_on_an_h200_near_the_front(size, best):
-    request, found = space(None, problems={"M": size, "N": size, "K": size}, strategy="model")
+    values = {"block_M": [64, 128, 256], "block_N": [64, 128, 256], "block_K": [32, 64, 128], "num_stages": [0, 1, 2, 3, 4]}
+    values |= {"threads": [128, 256, 384, 512], "enable_swizzle": [True, False], "panel_size": [4, 8, 10, 16]}
+    request, found = space({**ONE, **values}, problems={"M": size, "N": size, "K": size}, strategy="model")
     gemm, machine = kernel("gemm"), machine_of(found.target, H200)
     rows = [frame_row(p) for p in found.points()]
     search = Search("model", 0, rows, lambda number, config: predict_us(gemm, request.problems[number], config, machine))
-    order = [tuple(search.config[search.next()].values())[:5] for _ in range(60)]
-    assert best in order
+    asked = [search.config[search.next()] for _ in range(60)]
+    assert best in [tuple(config[name] for name in list(OLD)[:5]) for config in asked]
 
 
 def test_problems_take_turns_and_equal_configs_follow_their_first():

@@ -200,3 +200,12 @@ NO_SWEEPS = ("", "{}", "[1, 2]", "a,b\n1,2\n", '{"results": [{"invalidity": "luc
 def test_a_file_that_is_no_sweep_is_refused_in_one_sentence(text):
     with pytest.raises(BadRequest, match="holds no sweep"):
         exchange.read(text)
+
+
+def test_a_trial_of_a_sweep_stays_one_when_it_is_written_again(store):
+    """Nsight Compute's figures are added to a trial later; the last runs of a kernel must not list it then."""
+    store.create_sweep("again", REQUEST, [SweepRow(0, 0, {"block_M": 64})])
+    store.save_sweep_trials("again", [((0,), trial("swept"))])
+    assert [t.trial for t in store.trials("gemm", sweeps=False)] == []
+    store.save_trial(trial("swept"))
+    assert [t.trial for t in store.trials("gemm", sweeps=False)] == [] and [t.trial for t in store.trials("gemm")] == ["swept"]

@@ -31,7 +31,7 @@ class CompileJob:
             report("source", finished(artifact))
 
         def finished(artifact: Artifact) -> Artifact:
-            return replace(counted(artifact), program=described.source)
+            return replace(counted(artifact), program=artifact.program or described.source)
 
         artifact = pipeline.compile_program(
             lambda: described.build(request.problem, request.config, target),
@@ -73,7 +73,7 @@ class FactsJob:
     def __call__(self, report: Report = quiet) -> Device:
         from tileviz.bench import facts
 
-        return replace(self.device, facts={**self.device.facts, **facts.torch_facts(int(self.device.id.partition(':')[2]))})
+        return replace(self.device, facts={**self.device.facts, **facts.torch_facts(int(self.device.id.partition(":")[2]))})
 
 
 @dataclass(frozen=True)

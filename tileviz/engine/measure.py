@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from tileviz.bench import baselines, clocks, draws, facts, peaks, references, roofline, timers, turns
-from tileviz.bench.verify import verify
+from tileviz.bench.verify import verify, without_map_when_right
 from tileviz.compiler import runtime, targets
 from tileviz.engine.ceilings_job import stored_ceilings
 from tileviz.engine.phases import BASELINE, IN_TURN
@@ -68,6 +68,7 @@ class Measurement:
                 lambda: self.kernel.build(self.request.problem, self.request.config, self.target),
                 self.target,
                 self.kernel.pass_configs(self.request.config),
+                key=self.request.key,
             )
         return self.call
 
@@ -102,10 +103,13 @@ class Measurement:
         draws.refill(self.output)
         call(*self.inputs, self.output)
         self._synchronize()
-        return self.verdict_of(self.output, math_mode=self.math_mode)
+        return self._verdict(self.output, math_mode=self.math_mode)
 
     def verdict_of(self, output, *, math_mode: str, roundings: int = 1) -> Verdict:
-        """The verdict on any output of this problem, ours or a baseline's, against the same reference."""
+        """The verdict on any output of this problem, a baseline's say, against the same reference."""
+        return without_map_when_right(self._verdict(output, math_mode=math_mode, roundings=roundings))
+
+    def _verdict(self, output, *, math_mode: str, roundings: int = 1) -> Verdict:
         return verify(
             output,
             self.reference,
@@ -132,7 +136,8 @@ class Measurement:
             self.request.problem, self.request.device, self.inputs, self.timer, self.verdict_of, self._time, l2=self.request.l2
         )
         for baseline in baselines.expanded(self.kernel.baselines, self.request.device, self.kernel.name):
-            if baseline.name in skip:
+            only = self.request.only_baselines
+            if baseline.name in skip or (only and baseline.name not in only):
                 continue
             if not baselines.why_not(setting, baseline):
                 self.report("phase", BASELINE + baseline.name)

@@ -62,7 +62,10 @@ class ReadTask(Task):
         self.stage = "compile"
         self._set_deadline()
         self.child = self.engine.nursery.child()
-        self.child.send(ReadingJob(self.request))
+        self.child.send(self.reading_job())
+
+    def reading_job(self) -> Callable[..., dict[str, str]]:
+        return ReadingJob(self.request)
 
     def _compiled(self, files: dict[str, str]) -> None:
         self.store.files.write_more(self.request.key, {name: text for name, text in files.items() if text})

@@ -4,15 +4,19 @@ import functools
 import hashlib
 import os
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tileviz.bench import facts
+from tileviz.bench.baselines import expanded
 from tileviz.compiler import targets, toolchain
+from tileviz.engine import presets as starts
 from tileviz.errors import BadValue
 from tileviz.kernels import kernel as kernel_of
-from tileviz.records import Config, Device, Problem, Target, canonical_json
+from tileviz.kernels.base import Kernel
+from tileviz.records import Config, Device, Problem, Target, TunedConfig, canonical_json
 
 INPUTS = ("normal", "zeros", "ones", "integers", "nan", "inf")
 L2_MODES = ("cold", "warm")
@@ -37,6 +41,8 @@ class Request:
     flush: str = "read"
     """How a cold L2 is made: `read`, `write`, which shows what dirty lines cost, or `none`."""
     baselines: bool = True
+    only_baselines: tuple[str, ...] = ()
+    """Names of the baselines to run; empty for all of them."""
     until: str = "all"
     """`source` stops after lowering."""
     timeout_s: float = 120.0
@@ -47,6 +53,8 @@ class Request:
     """Rules that the config breaks: the trial is `pruned` and nothing is compiled."""
     unsupported: str = ""
     """Why the target cannot express this at all: the trial is `unsupported`."""
+    preset: str = ""
+    """Where knobs that were not given come from, in words; empty for the kernel's plain defaults, or when all were given."""
 
     @property
     def key(self) -> str:
@@ -67,11 +75,14 @@ def resolve(
     l2: str = "cold",
     flush: str = "read",
     baselines: bool = True,
+    only_baselines: Iterable[str] = (),
     until: str = "all",
     timeout_s: float = 120.0,
     save: str | None = None,
+    presets: Iterable[TunedConfig] = (),
 ) -> Request:
-    """Completes a request from what a person gave. With no target and no device, it is the first GPU, or else the CPU.
+    """Completes a request from what a person gave. With no target and no device, it is the first GPU, or else the CPU. Knobs that were
+    not given come from the nearest of the `presets`, or else are the kernel's defaults for the target and problem.
 
     Raises BadRequest (UnknownName, BadValue) in one sentence; a config that breaks a rule is not an error but a request with `broken`.
     """
@@ -79,10 +90,14 @@ def resolve(
     devices = local_devices() if devices is None else devices
     chosen, on = _place(kind, target, device, devices)
     full_problem = described.problem(problem, chosen.kind)
-    full_config = described.config(config, chosen, full_problem)
+    here = on or next((d for d in devices if d.target == chosen.name), None)
+    full_config, tuned = starts.start(described, full_problem, chosen, presets, device=here.name if here else "", given=config)
     _check_word("inputs", inputs, INPUTS)
     _check_word("l2", l2, L2_MODES)
     _check_word("flush", flush, FLUSHES)
+    wanted = tuple(only_baselines)
+    for name in wanted:
+        _check_word("baseline", name, baseline_names(described, on))
     if not 0 < timeout_s <= 86400:
         raise BadValue(f"timeout is {timeout_s:g} s; give seconds from 1 to 86,400")
     if not 0 <= seed < 2**31:
@@ -104,17 +119,20 @@ def resolve(
         l2=l2,
         flush=flush,
         baselines=baselines,
+        only_baselines=wanted,
         until=until,
         timeout_s=timeout_s,
         save=str(Path(save).absolute()) if save else None,
         broken=broken,
         unsupported=cannot,
+        preset=starts.source_words(tuned, described, full_problem) if tuned and not set(tuned.config) <= set(config or {}) else "",
     )
 
 
 def request_from_json(doc: dict[str, Any]) -> Request:
     """The Request that a job row holds."""
-    return Request(**{**doc, "broken": tuple(doc.get("broken", ()))})
+    lists = {name: tuple(doc.get(name, ())) for name in ("broken", "only_baselines")}
+    return Request(**{**doc, **lists})
 
 
 def trial_key(kernel: str, problem: Problem, config: Config, target: str) -> str:
@@ -142,6 +160,11 @@ def _versions_tag(_setting: tuple[str | None, ...], _when: int) -> str:
 def local_devices() -> list[Device]:
     """GPUs first, then the CPU."""
     return facts.local_devices()
+
+
+def baseline_names(described: Kernel, device: Device | None) -> tuple[str, ...]:
+    """Names of what a kernel is compared with on a device."""
+    return tuple(baseline.name for baseline in expanded(described.baselines, device.id if device else "cpu", described.name))
 
 
 def default_device(devices: list[Device]) -> Device:

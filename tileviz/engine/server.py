@@ -18,13 +18,17 @@ from tileviz.engine.lane_tasks import CEILINGS, PROFILE, CeilingsTask, ProfileTa
 from tileviz.engine.lanes import Child, MeasureLane, Nursery
 from tileviz.engine.reading import ReadTask
 from tileviz.engine.requests import local_devices
+from tileviz.engine.structure import KIND as STRUCTURE
+from tileviz.engine.structure import StructureTask
 from tileviz.engine.sweeps.importance import KIND as IMPORTANCE
 from tileviz.engine.sweeps.importance import ImportanceTask
+from tileviz.engine.sweeps.rival import KIND as RIVAL
+from tileviz.engine.sweeps.rival import RivalTask
 from tileviz.engine.sweeps.task import SweepTask
 from tileviz.engine.tag import write_tag
 from tileviz.engine.tasks import Task
 from tileviz.errors import StoreError
-from tileviz.records import Device
+from tileviz.records import Device, JobView
 from tileviz.store import Store, Watch
 from tileviz.store.store import INDUCTOR
 
@@ -33,7 +37,8 @@ log = logging.getLogger("tileviz.engine")
 IDLE_S = 600.0
 
 TASKS: dict[str, type[Task]] = {
-    "sweep": SweepTask, "read": ReadTask, IMPORTANCE: ImportanceTask, CEILINGS: CeilingsTask, PROFILE: ProfileTask,
+    "sweep": SweepTask, "read": ReadTask, STRUCTURE: StructureTask,
+    IMPORTANCE: ImportanceTask, CEILINGS: CeilingsTask, PROFILE: ProfileTask, RIVAL: RivalTask,
 }  # fmt: skip
 """What a job becomes, by its kind; a Task where none is named."""
 
@@ -92,8 +97,9 @@ class Engine:
                 self.last_work = time.monotonic()
 
     def _take_new_jobs(self) -> None:
-        for job in self.store.jobs(active=True, limit=200, oldest_first=True):
-            if job.state != "queued" or job.id in self.tasks or self._must_queue(job):
+        active = self.store.jobs(active=True, limit=200, oldest_first=True)
+        for job in active:
+            if job.state != "queued" or job.id in self.tasks or self._must_queue(job, active):
                 continue
             if sum(task.is_compiling for task in self.tasks.values()) >= self.compile_slots:
                 self._watch.forget()
@@ -103,10 +109,13 @@ class Engine:
                 self.tasks[job.id] = TASKS.get(job.kind, Task)(self, job)
                 self.tasks[job.id].guarded(self.tasks[job.id].begin)
 
-    def _must_queue(self, job) -> bool:
-        """One sweep at a time on a device; single runs go between its configs."""
+    def _must_queue(self, job: JobView, active: list[JobView]) -> bool:
+        """One sweep or race at a time on a device, and a race after its own sweep; single runs go between the configs of a sweep."""
+        if job.kind not in ("sweep", RIVAL):
+            return False
         device = job.request.get("device")
-        return job.kind == "sweep" and any(isinstance(t, SweepTask) and t.doc.get("device") == device for t in self.tasks.values())
+        busy = any(isinstance(t, (SweepTask, RivalTask)) and t.doc.get("device") == device for t in self.tasks.values())
+        return busy or (job.kind == RIVAL and any(j.kind == "sweep" and j.request["sweep"] == job.request["sweep"] for j in active))
 
     def _take_cancels(self) -> None:
         for job in self.store.asked_to_stop():

@@ -40,13 +40,8 @@ class ArtifactFiles:
 
     def read(self, key: str, doc: dict) -> dict:
         """The texts of an artifact by field name; a text that was never made is left out."""
-        folder = self.folder(key)
-        found = {"source": folder / SOURCES[doc["source_language"]], **{name: folder / file for name, file in FILES.items()}}
-        texts = {}
-        for name, path in found.items():
-            if path.is_file():
-                texts[name] = path.read_bytes() if name == "cubin" else path.read_text()
-        return texts
+        found = (self.folder(key) / name for name in file_names(doc["source_language"]).values())
+        return texts_of({path.name: path.read_bytes() for path in found if path.is_file()}, doc["source_language"])
 
     def lines(self, key: str) -> dict[str, tuple[int, ...]]:
         """The line maps of an artifact; empty when it was made without."""
@@ -63,6 +58,17 @@ class ArtifactFiles:
 
     def clear(self) -> None:
         shutil.rmtree(self.root, ignore_errors=True)
+
+
+def file_names(source_language: str) -> dict[str, str]:
+    """The file of each text of an artifact, by field name."""
+    return {"source": SOURCES[source_language], **FILES}
+
+
+def texts_of(contents: dict[str, bytes], source_language: str) -> dict[str, str | bytes]:
+    """Texts by field name from contents by file name; the machine code stays bytes. Raises ValueError for a text that is none."""
+    found = {name: contents[file] for name, file in file_names(source_language).items() if file in contents}
+    return {name: content if name == "cubin" else content.decode() for name, content in found.items()}
 
 
 @contextlib.contextmanager

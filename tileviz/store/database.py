@@ -4,7 +4,7 @@ import errno
 import fcntl
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -92,10 +92,7 @@ class Database:
                     raise sqlite3.DatabaseError("database disk image is malformed")
                 return
             connection.execute("BEGIN EXCLUSIVE")
-            for step in MIGRATIONS[connection.execute("PRAGMA user_version").fetchone()[0] :]:
-                for statement in _statements(step):
-                    connection.execute(statement)
-            connection.execute(f"PRAGMA user_version={len(MIGRATIONS)}")
+            run_script(connection, MIGRATIONS[connection.execute("PRAGMA user_version").fetchone()[0] :])
             connection.execute("COMMIT")
 
     def _set_aside(self) -> None:
@@ -143,6 +140,14 @@ class Database:
 
 def _is_damage(error: BaseException | None) -> bool:
     return isinstance(error, sqlite3.DatabaseError) and any(words in str(error) for words in _DAMAGED)
+
+
+def run_script(connection: sqlite3.Connection, steps: Sequence[str]) -> None:
+    """Runs steps of the schema, the last of which is the newest."""
+    for step in steps:
+        for statement in _statements(step):
+            connection.execute(statement)
+    connection.execute(f"PRAGMA user_version={len(MIGRATIONS)}")
 
 
 def _statements(script: str) -> list[str]:

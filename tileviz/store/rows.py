@@ -1,12 +1,30 @@
-"""Writes a trial's row, for the parts of the store that do it within a transaction of their own."""
+"""Writes and reads a trial's row, for the parts of the store that do it within a transaction of their own."""
 
 import json
+import zlib
+from typing import Any
 
 from tileviz.records import Trial, to_json
 
+COLUMNS = ("key", "kernel", "target", "device", "status", "artifact", "created", "doc")
+"""Of a trial's row beside its id; `swept` is 1 for a trial of a sweep, and stays so when a newer form is written."""
 
-def insert_trial(connection, trial: Trial) -> None:
+_INSERT = f"INSERT INTO trial (id, swept, {', '.join(COLUMNS)}) VALUES (?, ?{', ?' * len(COLUMNS)})"
+_REPLACE = ", ".join(f"{name}=excluded.{name}" for name in COLUMNS)
+_WRITE = f"{_INSERT} ON CONFLICT (id) DO UPDATE SET swept=max(swept, excluded.swept), {_REPLACE}"
+
+
+def insert_trial(connection, trial: Trial, swept: bool = False) -> None:
     """Writes a trial, or its newer form, within a transaction that is open."""
-    names = ("trial", "key", "kernel", "target", "device", "status", "artifact", "created")
-    values = (*(getattr(trial, name) for name in names), json.dumps(to_json(trial)))
-    connection.execute("INSERT OR REPLACE INTO trial VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+    values = {**{name: getattr(trial, name) for name in COLUMNS[:-1]}, "doc": json.dumps(to_json(trial))}
+    connection.execute(_WRITE, (trial.trial, int(swept), *values.values()))
+
+
+def packed(document: Any) -> bytes:
+    """A JSON document as the recorded file keeps it: a third of its size."""
+    return zlib.compress(json.dumps(document, separators=(",", ":")).encode(), 9)
+
+
+def document(value: str | bytes) -> Any:
+    """The JSON document in a `doc` column: text as it is written here, or packed."""
+    return json.loads(zlib.decompress(value) if isinstance(value, bytes) else value)

@@ -14,7 +14,8 @@ from tileviz.records import Artifact, Device, JobView, Trial, resources_from_jso
 from tileviz.store.artifacts import ArtifactFiles
 from tileviz.store.database import Database
 from tileviz.store.home import tileviz_home
-from tileviz.store.rows import insert_trial
+from tileviz.store.presets import PresetStore
+from tileviz.store.rows import document, insert_trial
 from tileviz.store.sweeps import SweepStore
 
 log = logging.getLogger("tileviz.store")
@@ -28,7 +29,7 @@ def new_id() -> str:
     return uuid.uuid4().hex[:12]
 
 
-class Store(SweepStore):
+class Store(SweepStore, PresetStore):
     """The store of one TILEVIZ_HOME. Cheap to make; every call opens its own connection. Raises StoreError."""
 
     def __init__(self, home: Path | str | None = None) -> None:
@@ -36,6 +37,11 @@ class Store(SweepStore):
         self.home.mkdir(parents=True, exist_ok=True)
         self.database = Database(self.home)
         self.files = ArtifactFiles(self.home)
+
+    @property
+    def recorded(self) -> "Store | None":
+        """The results that come with tileviz, where this store is read beside them."""
+        return None
 
     # jobs
 
@@ -136,17 +142,16 @@ class Store(SweepStore):
     def trial(self, trial: str) -> Trial | None:
         with self.database.connect() as connection:
             row = connection.execute("SELECT doc FROM trial WHERE id=?", (trial,)).fetchone()
-        return trial_from_json(json.loads(row["doc"])) if row else None
+        return trial_from_json(document(row["doc"])) if row else None
 
     def trials(self, kernel: str | None = None, *, limit: int = 10, sweeps: bool = True) -> list[Trial]:
         """Trials, newest first; without those of sweeps on demand."""
-        where = "(? IS NULL OR kernel=?)"
-        if not sweeps:
-            where += " AND NOT EXISTS (SELECT 1 FROM sweep_trial WHERE sweep_trial.trial=trial.id)"
+        where = ["kernel=?"] if kernel is not None else []
+        where += [] if sweeps else ["NOT swept"]
+        asked = f"SELECT doc FROM trial{' WHERE ' if where else ''}{' AND '.join(where)} ORDER BY created DESC, rowid DESC LIMIT ?"
         with self.database.connect() as connection:
-            asked = f"SELECT doc FROM trial WHERE {where} ORDER BY created DESC, rowid DESC LIMIT ?"
-            rows = connection.execute(asked, (kernel, kernel, limit)).fetchall()
-        return [trial_from_json(json.loads(row["doc"])) for row in rows]
+            rows = connection.execute(asked, (*([kernel] if kernel is not None else []), limit)).fetchall()
+        return [trial_from_json(document(row["doc"])) for row in rows]
 
     def latest(self, key: str, device: str | None = None) -> Trial | None:
         """The newest trial of this key, on this device where one is named. A cancelled one hides none that was finished before."""
@@ -155,7 +160,7 @@ class Store(SweepStore):
         )
         with self.database.connect() as connection:
             row = connection.execute(newest, (key, device, device)).fetchone()
-        return trial_from_json(json.loads(row["doc"])) if row else None
+        return trial_from_json(document(row["doc"])) if row else None
 
     # artifacts
 

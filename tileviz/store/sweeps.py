@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tileviz.records import Trial, canonical_json, to_json
-from tileviz.store.rows import insert_trial
+from tileviz.store.rows import document, insert_trial
 
 NOT_RUN = "not_run"
 """Status of a row whose config was not tried (yet): not a trial's status."""
@@ -55,6 +55,8 @@ class SweepView:
     created: float = 0.0
     started: float | None = None
     ended: float | None = None
+    recorded: bool = False
+    """True when it comes with tileviz: it can be shown, not changed, and its device is a name."""
 
     @property
     def active(self) -> bool:
@@ -154,7 +156,7 @@ class SweepStore:
         names = ", ".join("ended=coalesce(ended, ?)" if name == "ended" else f"{name}=?" for name in RESULTS)
         with self.database.transaction() as connection:
             for ordinals, trial in done:
-                insert_trial(connection, trial)
+                insert_trial(connection, trial, swept=True)
                 values = {**row_values(trial), **(columns or {})}
                 for place, ordinal in enumerate(ordinals):
                     reason = f"same code as config {ordinals[0]}" + (f": {trial.reason}" if trial.reason else "") if place else trial.reason
@@ -232,7 +234,7 @@ class SweepStore:
             rows = connection.execute(
                 "SELECT id, doc FROM trial WHERE id IN (SELECT trial FROM sweep_trial WHERE sweep=? AND trial IS NOT NULL)", (sweep,)
             ).fetchall()
-        return {row["id"]: json.loads(row["doc"]) for row in rows}
+        return {row["id"]: document(row["doc"]) for row in rows}
 
 
 _HEADS = "SELECT sweep.*, job.state AS job_state, job.reason AS job_reason FROM sweep LEFT JOIN job ON job.id = sweep.job"

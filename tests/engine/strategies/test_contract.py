@@ -130,3 +130,47 @@ def test_a_search_finds_the_best_sooner_than_chance(name):
                 places.append(number)
                 break
     assert sorted(places)[2] < 51, f"chance alone needs about 51 of 256 for one of the five best: {places}"
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_a_failure_is_told_and_is_never_the_best(name):
+    chooser = strategy(name)(CONFIGS, 3)
+    first, second = chooser.ask(), chooser.ask()
+    chooser.tell(first, None)
+    assert chooser.best is None and chooser.told == {first: None}
+    chooser.tell(second, 50.0)
+    assert chooser.best == second
+
+
+@pytest.mark.parametrize("name", [name for name, kind in STRATEGIES.items() if kind.adaptive])
+def test_a_search_that_learns_keeps_away_from_where_configs_fail(name):
+    wide = [{"a": a, "b": b} for a in range(12) for b in range(12)]
+    late = []
+    for seed in range(3):
+        chooser = strategy(name)(wide, seed)
+        for number in range(60):
+            index = chooser.ask()
+            fails = wide[index]["a"] >= 6
+            chooser.tell(index, None if fails else 10.0 + wide[index]["b"])
+            late += [fails] if number >= 30 else []
+    assert sum(late) / len(late) < 0.35, "half of the space fails, and the search should have seen that"
+
+
+def test_tpe_is_told_a_failure_as_worse_than_the_worst_time():
+    chooser = strategy("tpe")(CONFIGS, 0)
+    asked = [chooser.ask() for _ in range(6)]
+    for index, value in zip(asked, (30.0, 90.0, None, 40.0, None, 35.0), strict=True):
+        chooser.tell(index, value)
+    values = [trial.value for trial in chooser.study.trials if trial.value is not None]
+    assert sorted(values)[:4] == [30.0, 35.0, 40.0, 90.0] and min(sorted(values)[4:]) > 90.0
+
+
+def test_seventy_two_asks_of_seventy_two_configs_are_seventy_two_configs():
+    """Optuna's sampler asked alone gives 31 of them."""
+    space = [{"block_M": m, "num_stages": s, "threads": t} for m in range(6) for s in range(4) for t in range(3)]
+    chooser = strategy("tpe")(space, 0)
+    asked = []
+    for _ in range(72):
+        asked.append(chooser.ask())
+        chooser.tell(asked[-1], 10.0 + asked[-1])
+    assert len(set(asked)) == 72 and chooser.ask() is None

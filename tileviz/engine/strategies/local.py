@@ -1,4 +1,5 @@
-"""The neighbourhood of the best so far: the untried config that is the fewest steps away from it, knob by knob."""
+"""The neighbourhood of the best so far: the untried config that is the fewest steps away from it, knob by knob. Each failure one step away
+counts as a step more."""
 
 from tileviz.engine.strategies.base import Strategy
 
@@ -16,6 +17,7 @@ class Local(Strategy):
         steps = {name: {value: step for step, value in enumerate(found)} for name, found in values.items()}
         self.places = [tuple(steps[name][config[name]] for name in names) for config in self.configs]
         self.luck = [self.random.random() for _ in self.configs]
+        self.doubt = [0] * len(self.configs)
         self.start = self._start()
 
     def choose(self) -> int:
@@ -26,7 +28,11 @@ class Local(Strategy):
         best = self.best
         if best is None:
             return self.random.choice(list(self.unseen))
-        return min(self.unseen, key=lambda index: (self.distance(best, index), self.luck[index]))
+        return min(self.unseen, key=lambda index: (self.distance(best, index) + self.doubt[index], self.luck[index]))
+
+    def learn(self, index: int, value: float | None) -> None:
+        for near in self.unseen if value is None else ():
+            self.doubt[near] += self.distance(index, near) <= 1
 
     def distance(self, one: int, other: int) -> int:
         """Steps between two configs, over all knobs; a step is one value of a knob to the next."""
@@ -38,4 +44,3 @@ class Local(Strategy):
         if self.estimates:
             order.sort(key=lambda index: self.estimates[index])
         return order[:FIRST][::-1]
-

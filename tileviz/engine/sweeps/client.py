@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 
 from tileviz.engine import client
+from tileviz.engine.sweeps import rival
 from tileviz.engine.sweeps.request import SweepRequest
 from tileviz.engine.sweeps.space import Point, Space
 from tileviz.errors import BadRequest, StoreError
@@ -28,6 +29,8 @@ def resume(store: Store, sweep: str, budget: dict | None = None) -> str:
     if view is None:
         newest = ", ".join(found.id for found in store.sweeps(limit=5)) or "none yet"
         raise BadRequest(f"no sweep '{sweep}' under {store.home}; the newest: {newest}")
+    if view.recorded:
+        raise BadRequest(f"sweep {sweep} comes with tileviz; it can be shown, not resumed")
     if view.request.get("imported"):
         raise BadRequest(f"sweep {sweep} came from a file; it can be shown, not resumed")
     if view.active and view.job is not None:
@@ -41,10 +44,12 @@ def resume(store: Store, sweep: str, budget: dict | None = None) -> str:
 
 
 def cancel(store: Store, sweep: str) -> None:
-    """Asks for a stop. What was measured stays, and `resume` goes on from there."""
+    """Asks for a stop, of a race after it, too. What was measured stays, and `resume` goes on from there."""
     view = store.sweep(sweep)
     if view is not None and view.job is not None:
         client.cancel(store, view.job)
+    for job in rival.jobs_of(store, sweep):
+        client.cancel(store, job)
 
 
 def wait(store: Store, sweep: str, *, on_change: Callable[[SweepView], None] | None = None, timeout: float | None = None) -> SweepView:

@@ -1,14 +1,28 @@
 """What a sweep sends to its measure lane: picklable, light to import; torch is loaded in the child."""
 
+import os
 from dataclasses import dataclass
 
 from tileviz.engine.device_lock import device_lock
+from tileviz.engine.jobs import CompileJob
 from tileviz.engine.reports import Report, quiet
 from tileviz.engine.requests import Request
-from tileviz.records import Trial
+from tileviz.records import Artifact, Trial
+
+LOW_PRIORITY = 10
+"""How far the compilers of a sweep stand back (`nice`): they fill every core, and what measures must never wait for one."""
 
 KEPT_SHORT = "kept short: "
 """A timing's note begins so when the config was too slow to be measured at length."""
+
+
+@dataclass(frozen=True)
+class SweepCompileJob(CompileJob):
+    """A CompileJob that stands back behind the lane and the engine."""
+
+    def __call__(self, report: Report = quiet) -> Artifact:
+        os.setpriority(os.PRIO_PROCESS, 0, max(LOW_PRIORITY, os.getpriority(os.PRIO_PROCESS, 0)))
+        return super().__call__(report)
 
 
 @dataclass(frozen=True)

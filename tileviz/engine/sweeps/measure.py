@@ -5,13 +5,15 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from tileviz.bench import facts, roofline, timers, turns
+from tileviz.bench import clocks, draws, facts, nvml, roofline, timers, turns
+from tileviz.bench.checker import Checker
 from tileviz.bench.statistics import tied_best
 from tileviz.bench.timers import Plan
+from tileviz.compiler import runtime
 from tileviz.engine.measure import Measurement
 from tileviz.engine.requests import Request
 from tileviz.engine.sweeps.jobs import KEPT_SHORT
-from tileviz.records import Timing, Trial, canonical_json
+from tileviz.records import Timing, Trial, Verdict, canonical_json
 
 SLOW = 3.0
 """A config this many times slower than the best of its problem is not measured at length."""
@@ -39,17 +41,20 @@ class Bench(Measurement):
         self.plan = MAIN_PLANS[self.kind]
         self.calls: dict[str, tuple[float, Callable]] = {}
         self.ready = False
+        self.checked = False
+        """Whether the config in hand was found right once."""
 
     def get_ready(self) -> None:
-        """Makes the device, inputs, reference and the timer's floor ready before there is anything to measure."""
+        """Makes the device, TileLang, inputs, reference and the timer's floor ready before there is anything to measure."""
         self._use_device()
+        runtime.warm_up()
         self._prepare()
         timers.empty_kernel_us(self.timer)
 
     def measured(self, request: Request, trial: Trial, report: Callable[..., None], best_us: float | None, patient: bool) -> Trial:
         """The trial, checked, timed, and checked again."""
         phases = Phases(report)
-        self.request, self.trial, self.report, self.call = request, trial, phases, None
+        self.request, self.trial, self.report, self.call, self.checked = request, trial, phases, None, False
         self.best_us, self.plan = best_us, (PATIENT_PLANS if patient else MAIN_PLANS)[self.kind]
         self._use_device()
         self._prepare()
@@ -69,7 +74,8 @@ class Bench(Measurement):
         runs = {name: functools.partial(call, *self.inputs, self.output) for name, call in calls.items()}
         entrants = {trial.trial: turns.Entrant(runs[trial.trial], trial.timing) for _, trial in entries}
         first = entries[0][1].trial
-        timings = turns.in_turn(first, entrants, self.timer, FINAL_PLANS[self.kind], entries[0][0].l2, self._watch)
+        with self.timer.session():
+            timings = turns.in_turn(first, entrants, self.timer, FINAL_PLANS[self.kind], entries[0][0].l2, self._watch)
         trials = [self._retimed(trial, timings.get(trial.trial)) for _, trial in entries]
         return trials, tied_best({trial.trial: trial.timing for trial in trials})
 
@@ -77,6 +83,14 @@ class Bench(Measurement):
         if not self.ready:
             self.report("phase", "inputs and reference")
             self._draw()
+            self.checker = Checker(
+                self.reference,
+                dtype=self.kernel.output(self.request.problem)[1],
+                math_mode=self.math_mode,
+                accumulate=self.kernel.accumulate(self.request.problem),
+                error_scale=self.kernel.error_scale,
+                inputs=self.inputs,
+            )
             self.ready = True
 
     def _loaded(self, request: Request) -> Callable:
@@ -100,6 +114,10 @@ class Bench(Measurement):
 
     def _time(self, run: Callable[[], object]) -> Timing:
         """A few launches; many when it is not far slower than the best."""
+        with self.timer.session():
+            return self._timed(run)
+
+    def _timed(self, run: Callable[[], object]) -> Timing:
         l2 = self.request.l2
         first = timers.time_callable(run, self.timer, QUICK_PLANS[self.kind], l2)
         if self.best_us and first.median_us > SLOW * self.best_us:
@@ -107,6 +125,21 @@ class Bench(Measurement):
             return self._marked(replace(first, note=note), self.math_mode)
         whole = timers.time_callable(run, self.timer, self.plan, l2, clocks=self._watch())
         return self._marked(replace(whole, earlier_us=first.samples_us), self.math_mode)
+
+    def _check(self, call: Callable) -> Verdict:
+        """Runs once into a fresh NaN-filled output and compares; after timing, with the output that was right before."""
+        self.report("phase", "check")
+        draws.refill(self.output)
+        call(*self.inputs, self.output)
+        self._synchronize()
+        return self.checker.again(self.output) if self.checked else self._first_verdict()
+
+    def _first_verdict(self) -> Verdict:
+        self.checked = True
+        return self.checker(self.output)
+
+    def _watch(self) -> clocks.ClockWatch | None:
+        return None if self.index is None else clocks.ClockWatch(self.index, handle=handle_of(self.index))
 
     def _fingerprint(self) -> dict:
         return {**device_fingerprint(self.request.device), "kernel_source": self.kernel.source_hash}
@@ -161,6 +194,12 @@ def forget() -> None:
     _benches.clear()
     if torch.cuda.is_initialized():
         torch.cuda.empty_cache()
+
+
+@functools.cache
+def handle_of(index: int):
+    """NVML's handle of a device: looked up once, not for each config."""
+    return nvml.handle_of_torch(index) if nvml.library() is not None else None
 
 
 @functools.cache

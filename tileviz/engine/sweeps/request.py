@@ -32,6 +32,8 @@ class SweepRequest:
     l2: str = "cold"
     flush: str = "read"
     baselines: bool = True
+    only_baselines: tuple[str, ...] = ()
+    """Names of the baselines to run; empty for all of them."""
     finalists: int = FINALISTS
     timeout_s: float = 60.0
     """Most seconds for compiling one config, and again for its check and timing."""
@@ -53,6 +55,7 @@ class SweepRequest:
             l2=self.l2,
             flush=self.flush,
             baselines=self.baselines,
+            only_baselines=self.only_baselines,
             timeout_s=self.timeout_s,
         )
 
@@ -77,18 +80,28 @@ def resolve_sweep(
     l2: str = "cold",
     flush: str = "read",
     baselines: bool = True,
+    only_baselines: Sequence[str] = (),
     finalists: int = FINALISTS,
     timeout_s: float = 60.0,
 ) -> tuple[SweepRequest, Space]:
-    """Completes a sweep from what a person gave: one or several problems, values of knobs (the declared choices where none are given) or a
-    list of configs, and a budget. With no strategy, the effort chooses one.
+    """Completes a sweep from what a person gave: one or several problems, values of knobs (`space.offered_values` where none are given)
+    or a list of configs, and a budget. With no strategy, the effort chooses one.
 
     Raises BadRequest (UnknownName, BadValue) in one sentence. Configs that break a rule are no error: they are rows that say so.
     """
     described = kernel_of(kernel)
     devices = local_devices() if devices is None else devices
     asked = [problems] if isinstance(problems, dict) or problems is None else list(problems)
-    settings = {"target": target, "device": device, "devices": devices, "inputs": inputs, "seed": seed, "l2": l2, "flush": flush}
+    settings = {
+        "target": target,
+        "device": device,
+        "devices": devices,
+        "inputs": inputs,
+        "seed": seed,
+        "l2": l2,
+        "flush": flush,
+        "only_baselines": only_baselines,
+    }
     each = [resolve(kernel, problem, timeout_s=timeout_s, **settings) for problem in asked]
     if not each:
         raise BadValue("a sweep needs at least one problem")
@@ -112,6 +125,7 @@ def resolve_sweep(
         l2=l2,
         flush=flush,
         baselines=baselines,
+        only_baselines=each[0].only_baselines,
         finalists=finalists,
         timeout_s=timeout_s,
         counted=asdict(count),
@@ -124,6 +138,7 @@ def sweep_from_json(doc: dict[str, Any]) -> SweepRequest:
     known = {f.name for f in fields(SweepRequest)}
     values = {name: value for name, value in doc.items() if name in known}
     values["problems"] = tuple(values["problems"])
+    values["only_baselines"] = tuple(values.get("only_baselines", ()))
     values["budget"] = Budget(**values["budget"])
     values["values"] = {name: tuple(found) for name, found in values["values"].items()}
     return SweepRequest(**values)

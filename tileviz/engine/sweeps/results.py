@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from tileviz.engine.sweeps import rival
 from tileviz.errors import BadRequest, StoreError
 from tileviz.records import to_json
 from tileviz.store import Store, exchange, new_id
@@ -22,7 +23,8 @@ def document(store: Store, sweep: str) -> dict[str, Any]:
     """{sweep, status, counts, best, trials} and more; one row for each requested config, pruned and duplicate ones too.
 
     A row has the fields of a trial; `ordinal`, `same_as` and `problem_index` say where it belongs. `best` is the row of the fastest
-    config of the first problem, `best_of` one for each problem, `tied` the trials that it does not clearly beat.
+    config of the first problem, `best_of` one for each problem, `tied` the trials that it does not clearly beat, `rival` what came of a
+    race against TileLang's AutoTuner (see `rival.told`), or null.
     """
     view = view_of(store, sweep)
     frame = store.sweep_frame(sweep)
@@ -45,6 +47,7 @@ def document(store: Store, sweep: str) -> dict[str, Any]:
         "counted": view.request.get("counted"),
         "seconds": view.seconds,
         "notes": view.notes,
+        "rival": [rival.told(view.notes, number) for number in range(len(view.request["problems"]))],
         "counts": view.counts,
         "best": best_of.get(min(best_of)) if best_of else None,
         "best_of": [best_of.get(number) for number in range(len(view.request["problems"]))],
@@ -87,7 +90,7 @@ def autotune_list(configs: list[dict[str, Any]]) -> str:
     for config in configs:
         knobs = {name: value for name, value in config.items() if "." not in name}
         passes = {name: value for name, value in config.items() if "." in name}
-        lines.append(f"    {({**knobs, 'pass_configs': passes} if passes else knobs)!r},")
+        lines.append(f"    { ({**knobs, 'pass_configs': passes} if passes else knobs)!r},")
     return "\n".join(("configs = [", *lines, "]"))
 
 

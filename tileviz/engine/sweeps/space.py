@@ -16,6 +16,9 @@ from tileviz.records import Config, Device, Problem, Target
 MOST_CONFIGS = 100_000
 """Requested configs of one sweep, over all problems."""
 
+MOST_BY_DEFAULT = 10_000
+"""Configs of one problem up to which a knob without values is swept over all that is offered."""
+
 # the numbers of `shared memory 196,608 B is over the 101,376 B a block of sm_89 may use`, without the 89
 _NUMBER = re.compile(r"(?<![\w.,])-?\d[\d,]*(?:\.\d+)?(?!\w)")
 
@@ -121,13 +124,13 @@ def space_of(
     fixed: Config | None = None,
     device: Device | None = None,
 ) -> Space:
-    """A checked space. A knob without values takes all its declared choices; a knob in `fixed` takes that one value. Pass configs are
+    """A checked space. A knob without values takes what `offered_values` says; a knob in `fixed` takes that one value. Pass configs are
     knobs by their TileLang name.
 
     Raises UnknownName for a knob that is not there, BadValue for a value it cannot take or a space that is too large.
     """
     full = tuple(kernel.config({**(fixed or {}), **config}, target) for config in configs)
-    space = Space(kernel, target, tuple(problems), {} if configs else _values(kernel, values or {}, fixed or {}), full, device)
+    space = Space(kernel, target, tuple(problems), {} if configs else _values(kernel, target, values or {}, fixed or {}), full, device)
     if not space.problems:
         raise BadValue("a sweep needs at least one problem")
     if space.size > MOST_CONFIGS:
@@ -140,17 +143,28 @@ def rule_kind(sentence: str) -> str:
     return _NUMBER.sub("#", sentence)
 
 
-def _values(kernel: Kernel, values: dict[str, Sequence], fixed: Config) -> dict[str, tuple]:
+def offered_values(kernel: Kernel, target: Target, given: dict[str, Sequence] | None = None) -> dict[str, tuple]:
+    """Values of each knob that has none in `given`: every choice made for the target; but where all of them, with those that are given,
+    make more than MOST_BY_DEFAULT configs, the knobs that the kernel declares last stay at the target's default."""
+    out = {knob.name: tuple(knob.offered(target.name)) for knob in kernel.knobs if knob.name not in (given or {})}
+    size = math.prod(len(found) for found in (*(given or {}).values(), *out.values()))
+    usual = kernel.config({}, target)
+    for knob in reversed(kernel.knobs):
+        if size > MOST_BY_DEFAULT and len(out.get(knob.name, ())) > 1:
+            size //= len(out[knob.name])
+            out[knob.name] = (usual[knob.name],)
+    return out
+
+
+def _values(kernel: Kernel, target: Target, values: dict[str, Sequence], fixed: Config) -> dict[str, tuple]:
     known = {knob.name: knob for knob in kernel.knobs}
     for name in (*values, *fixed):
         if name not in known and "." not in name:
             raise UnknownName.of(f"knob of {kernel.name}", name, known)
-    out = {}
-    for name, knob in known.items():
-        asked = values.get(name, (fixed[name],) if name in fixed else knob.choices)
-        out[name] = tuple(knob.parse(value) for value in asked)
-    for name in sorted({name for name in (*values, *fixed) if "." in name}):
-        out[name] = tuple(parse_pass_config(name, value) for value in values.get(name, (fixed.get(name),)))
+    asked = {name: (value,) for name, value in fixed.items()} | dict(values)
+    asked |= offered_values(kernel, target, asked)
+    out = {name: tuple(knob.parse(value) for value in asked[name]) for name, knob in known.items()}
+    out |= {name: tuple(parse_pass_config(name, value) for value in asked[name]) for name in sorted(asked) if "." in name}
     empty = [name for name, found in out.items() if not found]
     if empty:
         raise BadValue(f"no values for {', '.join(empty)}; give at least one")

@@ -10,10 +10,9 @@ from dataclasses import replace
 
 from tileviz.compiler import targets
 from tileviz.compiler.machine_code import compiler_flags
-from tileviz.engine.jobs import CompileJob
 from tileviz.engine.sweeps.budget import Budget
 from tileviz.engine.sweeps.finals import Finals
-from tileviz.engine.sweeps.jobs import KEPT_SHORT, ConfigJob, ForgetJob, ReadyJob
+from tileviz.engine.sweeps.jobs import KEPT_SHORT, ConfigJob, ForgetJob, ReadyJob, SweepCompileJob
 from tileviz.engine.sweeps.lane_use import LaneUser
 from tileviz.engine.sweeps.model import machine_of, predict_us
 from tileviz.engine.sweeps.pool import CompilePool, Item
@@ -41,7 +40,7 @@ ORDERED_BY_MODEL = ("model", "local")
 class SweepTask(LaneUser):
     """The same steps as a Task, with many children. `stage` is `warm`, `search`, `finals` or `forget`."""
 
-    compile_job: Callable = CompileJob
+    compile_job: Callable = SweepCompileJob
     ready_job: Callable = ReadyJob
     config_job: Callable = ConfigJob
     pool: CompilePool | None = None
@@ -249,10 +248,12 @@ class SweepTask(LaneUser):
         self._finish(item, trial)
 
     def _finish(self, item: Item, trial: Trial) -> None:
-        """Writes a config's result, with the configs that share it, and tells the strategy."""
+        """Tells the strategy of a config's result, and writes it, with the configs that share it, while the lane is at the next one."""
         self.trials[item.ordinal] = trial
-        self._save_trials([trial], item.ordinal)
         self._settle(item.ordinal, trial)
+        if self.stage == "search" and self.ready and not self.why and not self._budget_spent():
+            self._feed_lane()
+        self._save_trials([trial], item.ordinal)
 
     def _settle(self, ordinal: int, trial: Trial) -> None:
         for settled in (ordinal, *self.search.followers.get(ordinal, [])):

@@ -1,0 +1,34 @@
+"""Rates as a person reads them: one helper picks the unit that a kernel is judged by."""
+
+import math
+
+import pytest
+
+from tileviz.formats import arithmetic, bandwidth, rate, rates
+
+
+@pytest.mark.parametrize(("tflops", "words"), [(640.4, "640 TFLOPS"), (1.0, "1.00 TFLOPS"), (0.999, "999 GFLOPS"), (0.0448, "44.8 GFLOPS")])
+def test_arithmetic_below_a_teraflop_is_in_gflops(tflops, words):
+    assert arithmetic(tflops) == words
+
+
+@pytest.mark.parametrize(("gbps", "words"), [(4270.0, "4.27 TB/s"), (98.0, "98.0 GB/s"), (0.525, "0.525 GB/s")])
+def test_bandwidth_from_a_thousand_is_in_tb(gbps, words):
+    assert bandwidth(gbps) == words
+
+
+def test_memory_bound_shows_bandwidth_and_compute_bound_shows_arithmetic():
+    assert rate(640.0, 940.0, "compute") == "640 TFLOPS"
+    assert rate(0.37, 4430.0, "memory") == "4.43 TB/s"
+
+
+@pytest.mark.parametrize("nothing", [None, math.nan, 0.0])
+def test_a_rate_that_is_not_counted_gives_way_to_the_other(nothing):
+    assert rate(nothing, 4010.0, "compute") == "4.01 TB/s"
+    assert rate(2.0, nothing, "memory") == "2.00 TFLOPS"
+    assert rate(nothing, nothing, "compute") == "-"
+
+
+def test_both_are_listed_where_both_are_counted():
+    assert rates(0.0448, 0.525) == ["44.8 GFLOPS", "0.525 GB/s"]
+    assert rates(None, 4010.0) == ["4.01 TB/s"] and rates(None, None) == []

@@ -1,0 +1,35 @@
+"""The checks of the Code page for an artifact: what its code has and has not, each with the reason."""
+
+from tileviz.compiler import targets
+from tileviz.kernels.base import Kernel
+from tileviz.lens.checks import Check, Code, checks
+from tileviz.records import Artifact, Config, Problem
+
+
+def code_of(artifact: Artifact, problem: Problem, config: Config, kernel: Kernel) -> Code:
+    """What the checks read."""
+    return Code(
+        artifact.target,
+        targets.target(artifact.target).capability or (0, 0),
+        artifact.source,
+        artifact.ptx,
+        artifact.sass,
+        artifact.missing,
+        artifact.tensors,
+        problem,
+        config,
+        artifact.program or kernel.source,
+        artifact.resources.spill_bytes,
+        artifact.resources.threads_launched,
+    )
+
+
+def checked(artifact: Artifact, problem: Problem, config: Config, kernel: Kernel) -> tuple[Check, ...]:
+    """Every check, what is bad first; none for the C of the CPU target, which has no instructions to check."""
+    if artifact.source_language == "c":
+        return ()
+    return in_order(checks(code_of(artifact, problem, config, kernel)))
+
+
+def in_order(found: tuple[Check, ...]) -> tuple[Check, ...]:
+    return tuple(sorted(found, key=lambda check: check.tone != "bad"))
