@@ -5,16 +5,24 @@ import json
 import pytest
 
 from tests.app.pages import opened, texts
-from tests.ui import sweep_examples
-from tileviz.engine.sweeps import importance
+from tests.ui import examples, sweep_examples
+from tileviz.compiler import toolchain
+from tileviz.engine.sweeps import importance, rival
+from tileviz.engine.sweeps.request import resolve_sweep
 from tileviz.store import exchange
 from tileviz.ui.sweeps import bringing, map_view, results, space_form
+from tileviz.ui.sweeps.space_words import count_words
 
 TABS = tuple(results.TABS)
 
 
 def plainly(app) -> str:
     return texts(app).replace("\\", "")
+
+
+def on_the_cpu(**values) -> dict:
+    """What a sweep of GEMM on the CPU counts."""
+    return resolve_sweep("gemm", values=values, devices=[examples.CPU])[0].counted
 
 
 def picks(app, name: str):
@@ -24,7 +32,9 @@ def picks(app, name: str):
 def test_an_empty_store_says_what_a_sweep_is_and_start_is_ready():
     app = opened("sweep")
     assert "A sweep tries many configs of one kernel" in texts(app)
-    assert "27 to run of 3,240 requested: 3,213 the same code as another" in plainly(app)
+    counted = on_the_cpu()
+    assert counted["duplicates"] > counted["unique"] > 1 and count_words(counted) in plainly(app)
+    assert "the same code as another" in plainly(app)
     assert not app.button(key="sweep_start").disabled
     assert not app.error and not app.get("plotly_chart")
 
@@ -33,7 +43,8 @@ def test_start_puts_a_sweep_with_all_its_rows_into_the_store_and_watches_it(stor
     app = opened("sweep")
     app.button(key="sweep_start").click().run()
     (view,) = store.sweeps()
-    assert view.requested == 3240 and view.counts == {"not_run": 3240} and view.state == "queued"
+    requested = on_the_cpu()["requested"]
+    assert view.requested == requested and view.counts == {"not_run": requested} and view.state == "queued"
     assert view.request["effort"] == "quick" and view.request["budget"]["seconds"] == 10.0
     assert "queued" in plainly(app) and app.button(key="_sweep_cancel")
     assert app.query_params["sweep"] == view.id
@@ -41,12 +52,13 @@ def test_start_puts_a_sweep_with_all_its_rows_into_the_store_and_watches_it(stor
 
 def test_the_count_follows_the_chosen_and_typed_values(store):
     app = opened("sweep")
+    app.button(key="_sw_own").click().run()
+    assert "1 to run of 1 requested" in plainly(app)
     picks(app, "block_M").set_value(["64", "\u2026"])
     app.run()
     app.text_input(key="sw:gemm:_typed:block_M").set_value("96, 160").run()
-    assert "27 to run of 3,240 requested" in plainly(app)
+    assert "3 to run of 3 requested" in plainly(app)
     app.button(key="_sw_own").click().run()
-    assert "1 to run of 1 requested" in plainly(app)
     app.text_input(key="sw:gemm:M").set_value("64..256").run()
     assert "3 to run of 3 requested over 3 problems" in plainly(app)
     app.button(key="sweep_start").click().run()
@@ -178,9 +190,7 @@ def test_charts_of_a_running_sweep_stand_still_until_they_are_refreshed(store):
     app = opened("sweep", sweep="s1")
     before = app.get("plotly_chart")[0].proto.spec
     late = sweep_examples.rows()[107]
-    trial = sweep_examples.examples.trial(
-        trial="late", config=late.config, problem=sweep_examples.PROBLEM, device=sweep_examples.examples.H200
-    )
+    trial = examples.trial(trial="late", config=late.config, problem=sweep_examples.PROBLEM, device=examples.H200)
     store.save_sweep_trials("s1", [((107,), trial)])
     app.run()
     assert app.get("plotly_chart")[0].proto.spec == before
@@ -234,3 +244,108 @@ def test_a_loaded_set_up_makes_the_same_space_again(store):
         space_form.load(kernel, space)
     assert state["sw:gemm:M"] == "512, 1024" and state["sw:gemm:_how"] == "in step"
     assert state["sw:gemm:num_stages"] == ["2", "3", "4"]
+
+
+def test_start_is_off_with_the_reason_when_nothing_can_run_here(monkeypatch):
+    monkeypatch.setattr(toolchain, "why_nothing_runs", lambda: "no C++ compiler: apt-get install g++, or set CXX")
+    app = opened("sweep")
+    assert app.button(key="sweep_start").disabled
+    assert "Start is off: no C++ compiler: apt-get install g++, or set CXX." in app.error[0].value.replace("\\", "")
+
+
+def test_budgets_and_strategy_that_are_chosen_are_what_start_hands_over(store):
+    app = opened("sweep")
+    app.button(key="_sw_own").click().run()
+    picks(app, "block_M").set_value(["64", "128", "256"])
+    app.selectbox(key="sw_strategy").set_value("tpe")
+    for name, value in (("trials", 2), ("seconds", 30), ("patience", 5)):
+        app.number_input(key=f"sw_{name}").set_value(value)
+    app.number_input(key="sw_seed").set_value(7).run()
+    assert "at most 2 of them, at most 30 s of search, until the best has not moved for 5 configs" in plainly(app)
+    app.button(key="sweep_start").click().run()
+    (view,) = store.sweeps()
+    assert view.request["budget"] == {"trials": 2, "seconds": 30, "patience": 5}
+    assert (view.request["strategy"], view.request["seed"], view.requested) == ("tpe", 7, 3)
+
+
+def test_word_knobs_are_axes_filters_and_small_multiples(store):
+    values = {"variant": ("plain", "persistent"), "block_M": (64, 128), "block_N": (64, 128, 256), "block_K": (64,), "num_stages": (3, 4)}
+    sweep_examples.stored(store, values={**values, "threads": (128, 256)})
+    app = opened("sweep", sweep="s1", map_x="variant", map_y="block_N", map_by="block_M")
+    figure = json.loads(app.get("plotly_chart")[0].proto.spec)
+    assert figure["layout"]["xaxis"]["categoryarray"] == ["plain", "persistent"] or figure["layout"]["xaxis"]["categoryarray"] == [
+        "persistent",
+        "plain",
+    ]
+    app = opened("sweep", sweep="s1", map_x="block_M", map_y="block_N")
+    app.selectbox(key="_map_fix:variant").set_value("persistent").run()
+    assert "variant=persistent fixed" in plainly(app)
+    app = opened("sweep", sweep="s1", view="Knobs")
+    assert len(app.get("plotly_chart")) == 3
+
+
+def test_the_card_says_tflops_for_gemm_and_bandwidth_for_a_kernel_that_memory_binds(store):
+    sweep_examples.stored(store)
+    app = opened("sweep", sweep="s1")
+    rate = next(metric for metric in app.metric if metric.label == "Rate")
+    assert rate.value.endswith(" TFLOPS")
+    rows = sweep_examples.rows()
+    for row in rows:
+        if row.results:
+            row.results.update(tflops=None, gbps=4_270.0)
+    store.create_sweep("s2", sweep_examples.request(kernel="softmax"), rows, state="done")
+    app = opened("sweep", sweep="s2")
+    assert next(metric for metric in app.metric if metric.label == "Rate").value == "4.27 TB/s"
+
+
+def test_ties_are_told_as_ties_in_the_card_the_table_and_the_summary(store):
+    sweep_examples.stored(store)
+    store.note_sweep("s1", tied={0: ["t71", "t70"]})
+    app = opened("sweep", sweep="s1")
+    assert "Config 71, the best (tied with 1)" in plainly(app) and "tied with 1 other" in plainly(app)
+    assert "= tied: 2 configs that the best one does not clearly beat" in plainly(app)
+    assert opened("sweep", sweep="s1", config="70").markdown and "Config 70, tied with the best" in plainly(
+        opened("sweep", sweep="s1", config="70")
+    )
+
+
+def test_a_race_against_tilelangs_autotuner_is_offered_where_it_can_run_and_told(store, with_h200):
+    sweep_examples.stored(store)
+    app = opened("sweep", sweep="s1", view="Progress", target="cuda:0")
+    app.button(key="_race").click().run()
+    (job,) = store.jobs()
+    assert job.kind == rival.KIND and job.request["sweep"] == "s1" and job.request["problem"] == 0
+    store.finish(job.id, "done")
+    found = {"config": {"block_M": 128}, "says_us": 181.0, "wall_s": 52.3, "tried": 82, "failed": 0, "measured_us": 183.0}
+    found |= {"ours_us": 179.0, "ours_config": {"block_M": 256}, "same": False, "tied": False, "sweep_s": 12.0}
+    store.note_sweep("s1", notes={rival.note_name(0): found})
+    app.run()
+    assert "TileLang AutoTuner: 52 s for 82 configs, best block_M=128, 181 \u00b5s as it says and 183 \u00b5s by our timer." in plainly(app)
+    assert "This sweep: 12 s of search, best 179 \u00b5s: block_M=256, faster." in plainly(app)
+    assert app.button(key="_race").label == "Race it again"
+
+
+def test_a_race_can_be_asked_for_with_the_sweep(store, with_h200):
+    app = opened("sweep", target="cuda:0")
+    app.checkbox(key="sw_race").check().run()
+    app.button(key="sweep_start").click().run()
+    assert sorted(job.kind for job in store.jobs()) == ["rival", "sweep"]
+
+
+def test_on_the_cpu_target_one_sentence_says_why_there_is_no_race(store):
+    sweep_examples.stored(store, target="cpu", device="cpu")
+    app = opened("sweep", sweep="s1", view="Progress")
+    assert "No race here: TileLang's AutoTuner needs an NVIDIA GPU" in plainly(app)
+    assert "No race against TileLang's autotune here" in plainly(app)
+    assert not [button for button in app.button if button.key == "_race"]
+
+
+def test_what_was_open_is_open_again_after_a_visit_to_explore(store):
+    sweep_examples.stored(store)
+    sweep_examples.stored(store, "newer")
+    app = opened("sweep", sweep="s1", config="12")
+    app.switch_page("pages/explore.py").run()
+    app.query_params.clear()
+    app.switch_page("pages/sweep.py").run()
+    assert "Sweep s1" in plainly(app) and "Config 12" in plainly(app)
+    assert app.query_params["sweep"] == ["s1"] or app.query_params["sweep"] == "s1"

@@ -29,6 +29,13 @@ def test_json_has_a_row_for_each_requested_config_and_a_bar_goes_to_stderr(swept
     assert "3 configs requested, 2 to compile, 1 the same code" in swept.err and "[####" in swept.err
 
 
+def test_a_race_on_the_cpu_target_says_why_not_and_the_sweep_is_run(shared_home):
+    done = tileviz("sweep", *WORDS, "--effort", "full", "--race-autotuner", "--json")
+    assert done.status == 0 and done.json["counts"] == {"ok": 3}
+    assert "no race: TileLang's AutoTuner needs an NVIDIA GPU" in done.err
+    assert "needs an NVIDIA GPU" in done.json["rival"][0]["reason"]
+
+
 def test_show_and_resume_of_a_finished_sweep(swept):
     sweep = swept.json["sweep"]
     shown = tileviz("show", sweep)

@@ -1,11 +1,13 @@
 """Sweep in a real Chromium: a real sweep from Start to the heatmap, a click on a cell, two browsers on one sweep."""
 
+import random
 import re
+import signal
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.drive import SLOW_MS, see_no_trouble, settled, visit
+from tests.e2e.drive import SLOW_MS, run_button, see_no_trouble, settled, visit
 from tests.ui import sweep_examples
 from tileviz.store import Store
 
@@ -26,6 +28,30 @@ def click_cell(page: Page, x: str, y: str, off: tuple[float, float] = (0.0, 0.0)
     page.mouse.move(at[0] + off[0], at[1] + off[1])
     page.wait_for_timeout(250)  # plotly takes a click only for what it hovers
     page.mouse.click(at[0] + off[0], at[1] + off[1])
+
+
+def started(server, page: Page, n: int) -> str:
+    """Starts a small sweep of the whole space, as a person does, and gives its id."""
+    visit(page, f"{server.url}/sweep?kernel=vector_add&target=cpu")
+    page.get_by_label("N", exact=True).fill(str(n))
+    page.get_by_label("N", exact=True).press("Enter")
+    settled(page)
+    page.get_by_role("radiogroup", name="Effort").get_by_role("radio", name="full", exact=True).click()
+    expect(page.get_by_text("effort full")).to_be_visible(timeout=15_000)
+    settled(page)
+    page.locator(".st-key-sweep_start button").click()
+    expect(page).to_have_url(re.compile("sweep=[0-9a-f]{12}"), timeout=SLOW_MS)
+    return re.search("sweep=([0-9a-f]{12})", page.url)[1]
+
+
+def back_to(page: Page, path: str, most: int = 8) -> None:
+    """Presses Back until the address is that of another page: Explore puts each knob into the address as it comes to it."""
+    for _ in range(most):
+        page.go_back()
+        settled(page)
+        if path in page.url:
+            return
+    pytest.fail(f"{most} times back, and still {page.url}")
 
 
 def card(page: Page):
@@ -60,26 +86,84 @@ def test_a_config_opens_in_explore_with_its_knobs(server, page: Page):
 
 
 def test_two_browsers_watch_one_sweep_from_start_to_its_heatmap(server, page: Page, browser, browser_context_args):
-    visit(page, f"{server.url}/sweep?kernel=vector_add&target=cpu")
-    page.get_by_label("N", exact=True).fill("5000")
-    page.get_by_label("N", exact=True).press("Enter")
-    expect(page.get_by_text("4 to run of 16 requested")).to_be_visible(timeout=15_000)
-    settled(page)
-    page.locator(".st-key-sweep_start button").click()
-    expect(page).to_have_url(re.compile("sweep=[0-9a-f]{12}"), timeout=15_000)
-    sweep = re.search("sweep=([0-9a-f]{12})", page.url)[1]
+    sweep = started(server, page, 5000)
+    asked = Store(server.home).sweep_pace(sweep).total
     context = browser.new_context(**browser_context_args)
     other = context.new_page()
     visit(other, f"{server.url}/sweep?sweep={sweep}")
     for each in (page, other):
         expect(each.locator(".st-key-sweep_watch")).to_contain_text(re.compile("^done"), timeout=SLOW_MS)
-        expect(each.locator(".st-key-sweep_watch")).to_contain_text("4 of 4 configs")
+        expect(each.locator(".st-key-sweep_watch")).to_contain_text(f"{asked} of {asked} configs")
         expect(card(each)).to_contain_text("the best", timeout=SLOW_MS)
         expect(each.locator(".st-key-sweep_map .js-plotly-plot")).to_have_count(1, timeout=SLOW_MS)
         expect(each.locator(".st-key-sweep_map .js-plotly-plot")).to_be_visible()
         see_no_trouble(each)
     assert len([v for v in Store(server.home).sweeps("vector_add")]) == 1
     context.close()
+
+
+def test_the_sweep_is_still_open_after_a_visit_to_explore_by_the_menu_and_by_the_back_button(server, page: Page):
+    store = Store(server.home)
+    sweep_examples.stored(store, "kept", problems=[{**sweep_examples.PROBLEM, "dtype": "float32"}])
+    sweep_examples.stored(store, "later", problems=[{**sweep_examples.PROBLEM, "M": 768, "dtype": "float32"}])
+    visit(page, f"{server.url}/sweep?sweep=kept&config=3")
+    expect(card(page)).to_contain_text("Config 3")
+    for back in (lambda: page.get_by_role("link", name="Sweep").click(), lambda: back_to(page, "/sweep")):
+        page.locator(".st-key-card_explore button").first.click()
+        expect(run_button(page)).to_be_visible(timeout=SLOW_MS)
+        settled(page)
+        back()
+        expect(page.get_by_text("Sweep kept")).to_be_visible(timeout=SLOW_MS)
+        expect(card(page)).to_contain_text("Config 3", timeout=15_000)
+        settled(page)
+        expect(page).to_have_url(re.compile("sweep=kept"))
+        see_no_trouble(page)
+
+
+def test_a_running_sweep_counts_on_while_its_charts_stand_still(server, page: Page):
+    store = Store(server.home)
+    sweep_examples.stored(store, "live", measured=0.5, state="running")
+    visit(page, f"{server.url}/sweep?sweep=live")
+    chart = page.locator(".st-key-sweep_map .js-plotly-plot")
+    expect(chart).to_be_visible(timeout=SLOW_MS)
+    watch = page.locator(".st-key-sweep_watch")
+    before = watch.inner_text()
+    page.evaluate(
+        """() => { const g = document.querySelector('.st-key-sweep_map .js-plotly-plot'); window.chart = g; window.drawn = 0;
+           g.on('plotly_afterplot', () => window.drawn++) }"""
+    )
+    waiting = [row for row in store.sweep_frame("live") if row["status"] == "not_run"][:12]
+    for row in waiting:
+        trial = sweep_examples.examples.trial(
+            trial=f"live{row['ordinal']}", config=row["config"], problem=sweep_examples.PROBLEM, device=sweep_examples.examples.H200,
+            timing=sweep_examples.examples.timing(9000.0, timer="cupti", l2="cold"),
+        )  # fmt: skip
+        store.save_sweep_trials("live", [((row["ordinal"],), trial)])
+        page.wait_for_timeout(300)
+    expect(watch).not_to_have_text(before)
+    page.wait_for_timeout(2500)
+    assert page.evaluate("() => [window.drawn, window.chart.isConnected]") == [0, True], "the live view drew the chart again"
+    store.finish_sweep("live", "done", "all ran")
+    expect(watch).to_contain_text("done", timeout=15_000)
+
+
+def test_a_server_that_is_killed_again_and_again_stops_no_sweep_and_finds_it_again(cold_server, page: Page):
+    server = cold_server()
+    sweep, store, luck = started(server, page, 7000), Store(server.home), random.Random(3)
+    asked, seen = store.sweep(sweep).requested, set()
+    for _ in range(3):
+        page.wait_for_timeout(1000 * luck.uniform(0.2, 2.0))
+        server.process.send_signal(signal.SIGKILL)
+        server.process.wait()
+        done = {row["trial"] for row in store.sweep_frame(sweep) if row["trial"]}
+        assert seen <= done
+        seen = done
+        server = cold_server()
+        visit(page, f"{server.url}/sweep?sweep={sweep}")
+        expect(page.locator(".st-key-sweep_watch")).to_be_visible(timeout=SLOW_MS)
+    expect(page.locator(".st-key-sweep_watch")).to_contain_text(re.compile("^done"), timeout=SLOW_MS)
+    assert store.sweep(sweep).counts.get("ok") == asked
+    assert len(store.trials(limit=100)) == len({row["trial"] for row in store.sweep_frame(sweep)}), "a config was measured twice"
 
 
 def rows(store: Store) -> list[dict]:

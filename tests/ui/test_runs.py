@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tileviz.records import JobView
+from tileviz.ui import runs
 from tileviz.ui.runs import headline, steps
 from tileviz.ui.system import job_line
 
@@ -47,3 +48,17 @@ def test_a_job_in_the_list_escapes_what_it_shows():
     nasty = replace(JOB, request={"kernel": "<b>", "device": "cpu", "config": {"x": "*y*"}})
     assert "\\<b" in job_line(nasty, now=101.0)
     assert "\\*y" in job_line(nasty, now=101.0)
+
+
+class Jobs:
+    """A store without trials."""
+
+    def trial(self, _id):
+        return None
+
+
+def test_the_trial_of_a_compile_is_news_together_with_its_end(monkeypatch):
+    monkeypatch.setattr(runs, "store", Jobs)
+    active = replace(JOB, kind="compile", state="running", artifact="a")
+    assert runs.signature(replace(active, trial="t")) == runs.signature(active)
+    assert runs.signature(replace(active, trial="t", state="done")) != runs.signature(active)

@@ -11,7 +11,8 @@ from tileviz.ui import places, state
 
 
 @pytest.fixture(autouse=True)
-def one_cpu(monkeypatch):
+def one_cpu(monkeypatch, tmp_path):
+    monkeypatch.setenv("TILEVIZ_HOME", str(tmp_path))
     monkeypatch.setattr(requests, "local_devices", lambda: [examples.CPU])
     places.devices.clear()
     yield

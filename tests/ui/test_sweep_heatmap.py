@@ -5,7 +5,7 @@ import pytest
 from tests.ui import sweep_examples
 from tileviz.store import Store, exchange
 from tileviz.ui.sweeps.heatmap import BEST, MEDIAN, Choice, caption, heatmap_figure, heatmap_frame
-from tileviz.ui.sweeps.table import SweepTable, table_of
+from tileviz.ui.sweeps.table import MEASURED, SweepTable, table_of
 
 MAP = Choice("block_M", "block_N")
 
@@ -126,3 +126,13 @@ def test_an_implausible_time_is_never_a_number(store):
     marked = table_of(store.sweep("s1"), frame)
     found = cell(heatmap_frame(marked, MAP), "128", "256")
     assert found["kind"] == "failed" and found["cell"] == "implausible" and marked.best(0) != table.best(0)
+
+
+def test_numbers_are_the_first_axes_then_words_then_flags(store):
+    values = {"variant": ("plain", "persistent"), "tl.enable_fast_math": (True, False), "block_M": (64, 128), "block_N": (64, 128)}
+    table = loaded(store, values={**values, "block_K": (32,), "num_stages": (3,), "threads": (128,)})
+    assert table.favourites == ["block_M", "block_N", "variant", "tl.enable_fast_math"]
+    frame = heatmap_frame(table, Choice("variant", "block_M"))
+    assert set(frame["x"]) == {"plain", "persistent"} and (frame["kind"] == MEASURED).all()
+    fixed = heatmap_frame(table, Choice("block_M", "block_N", fixed={"variant": "persistent"}))
+    assert {table.configs[table.index_of(ordinal)]["variant"] for ordinal in fixed["ordinal"]} == {"persistent"}

@@ -47,6 +47,7 @@ def parser() -> Parser:
     _run(commands)
     _show(commands)
     _diff(commands)
+    _presets(commands)
     sweep_arguments.add(commands, _command, _seconds)
     return top
 
@@ -70,6 +71,13 @@ def _run(commands) -> None:
     command = _command(commands, "run", "compile, run, check and time one config on a device of this machine")
     _add_request(command)
     command.add_argument("--no-baselines", action="store_true", help="leave out PyTorch and the other baselines")
+    command.add_argument(
+        "--baselines",
+        type=sweep_arguments.listed,
+        default=(),
+        metavar="NAME,...",
+        help="run these alone, for example eager,cublas,triton (default: all)",
+    )
     command.add_argument("--l2", choices=L2_MODES, default="cold", help="state of the L2 cache before each sample on a GPU (default: cold)")
     command.add_argument(
         "--flush",
@@ -86,6 +94,7 @@ def _show(commands) -> None:
     command = _command(commands, "show", "a stored trial or sweep")
     command.add_argument("trial", metavar="ID", help="its id, as `run`, `compile` and `sweep` print it")
     command.add_argument("--emit", choices=EMITS, help="print this text of its artifact")
+    command.add_argument("--keep-best", action="store_true", help=sweep_arguments.KEEP_BEST)
 
 
 def _diff(commands) -> None:
@@ -93,6 +102,12 @@ def _diff(commands) -> None:
     command.add_argument("first", metavar="TRIAL_A", help="id of a trial")
     command.add_argument("second", metavar="TRIAL_B", help="id of another")
     command.add_argument("--emit", choices=EMITS, default="sass", help="which text (default: sass)")
+
+
+def _presets(commands) -> None:
+    command = _command(commands, "presets", "the configs that knobs start from where none are given, your own and the recorded ones")
+    command.add_argument("kernel", nargs="?", metavar="KERNEL", help="of this one alone")
+    command.add_argument("--forget", metavar="ID", help="delete one of your own")
 
 
 def _command(commands, name: str, summary: str) -> argparse.ArgumentParser:
@@ -114,6 +129,9 @@ def _add_request(command) -> None:
         type=_assignment,
         metavar="NAME=VALUE",
         help="a knob, or a TileLang pass config; repeat",
+    )
+    command.add_argument(
+        "--no-presets", action="store_true", help="plain defaults for knobs that are not given, in place of the nearest preset"
     )
     command.add_argument("--target", metavar="NAME", help="what code is generated for: sm_75 ... sm_120a, or cpu (default: the device's)")
     command.add_argument("--device", metavar="ID", help="cpu, cuda:0, ... (default: the first GPU, else the CPU)")

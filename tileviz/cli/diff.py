@@ -8,14 +8,14 @@ from tileviz.cli.trials import emitted, field_of
 from tileviz.errors import BadRequest
 from tileviz.lens import diff as difference
 from tileviz.records import Artifact, Trial, to_json
-from tileviz.store import Store
+from tileviz.store import Store, StoreWithRecorded
 
 MOST_CHANGES = 20
 
 
 def diff(asked) -> int:
     """Compares one text of two trials. Raises BadRequest for an id that is not stored, Limitation where a text is missing."""
-    store = Store()
+    store = StoreWithRecorded()
     first, second = (_trial(store, word) for word in (asked.first, asked.second))
     text = field_of(asked.emit)
     artifacts = [store.artifact(trial.artifact) if trial.artifact else None for trial in (first, second)]

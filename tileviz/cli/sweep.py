@@ -7,14 +7,17 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from tileviz import formats
+from tileviz import formats, kernels
+from tileviz.bench.roofline import bound_by_rates
 from tileviz.cli import trials
 from tileviz.cli.trials import say
-from tileviz.engine.sweeps import client, results
+from tileviz.engine import client as jobs
+from tileviz.engine import presets
+from tileviz.engine.sweeps import client, results, rival
 from tileviz.engine.sweeps.request import SweepRequest, resolve_sweep
 from tileviz.engine.sweeps.space import Space, rule_kind
 from tileviz.errors import BadRequest, TilevizError
-from tileviz.store import Store
+from tileviz.store import Store, StoreWithRecorded
 from tileviz.store.sweeps import NOT_RUN, SweepView
 
 CANCEL_WAIT_S = 15.0
@@ -24,20 +27,25 @@ TOP = 10
 
 def sweep(asked) -> int:
     """Runs a sweep, or goes on with one; the exit status is 0 when any trial is ok."""
-    store = Store()
+    store = StoreWithRecorded()
     found = asked.resume or _submit(store, asked)
     if asked.resume:
         client.resume(store, asked.resume, _budget(asked))
     say(f"sweep {found}")
     bar = Bar(sys.stderr)
+    refused = ""
     try:
         view = client.wait(store, found, on_change=bar.show)
+        if asked.race_autotuner:
+            refused = _race(store, view)
     except KeyboardInterrupt:
         _stop(store, found, asked)
         raise
     finally:
         bar.close()
-    _print(store, found, asked.json)
+    _print(store, found, asked.json, refused)
+    if asked.keep_best and view.counts.get("ok"):
+        _keep_best(store, found)
     if view.state == "failed":
         raise TilevizError(f"the sweep failed: {view.reason}; `sweep --resume {found}` goes on with it")
     return 0 if view.counts.get("ok") else 1
@@ -45,15 +53,26 @@ def sweep(asked) -> int:
 
 def show(asked) -> int:
     """A stored sweep, or else a stored trial."""
-    store = Store()
+    store = StoreWithRecorded()
     if getattr(asked, "emit", None) or store.sweep(asked.trial) is None:
+        if asked.keep_best:
+            raise BadRequest(f"--keep-best takes the id of a sweep, and '{asked.trial}' is none")
         return trials.show(asked)
     _print(store, asked.trial, asked.json)
+    if asked.keep_best:
+        _keep_best(store, asked.trial)
     return 0
 
 
+def _keep_best(store: Store, sweep: str) -> None:
+    """Says on stderr what like problems start from now."""
+    for tuned in presets.keep(store, sweep):
+        what = formats.assignments(tuned.problem)
+        say(f"kept as a preset for {what}: {formats.assignments(tuned.config)}, {formats.duration_us(tuned.median_us)}")
+
+
 def export(asked) -> int:
-    rows = results.export(Store(), asked.sweep, asked.format, Path(asked.file))
+    rows = results.export(StoreWithRecorded(), asked.sweep, asked.format, Path(asked.file))
     if asked.json:
         print(json.dumps({"sweep": asked.sweep, "file": asked.file, "format": asked.format, "rows": rows}))
     else:
@@ -121,8 +140,11 @@ def sweep_text(document: dict) -> str:
     lines += [f"  {count:>6,}  {status}: {reason}" for (status, reason), count in _reasons(rows)]
     for number, problem in enumerate(document["problems"]):
         own = [row for row in rows if row["problem_index"] == number and row["same_as"] is None and row["timing"] and row["status"] == "ok"]
-        lines += ["", f"  {formats.assignments(problem)}", *_top(own, document["tied"][number])]
+        lines += ["", f"  {formats.assignments(problem)}", *_counted(document["kernel"], problem)]
+        lines += _top(own, document["tied"][number])
         lines += _baselines(document["best_of"][number])
+        raced = document["rival"][number]
+        lines += [f"      {formats.race_words(raced)}"] if raced else []
     return "\n".join(lines)
 
 
@@ -138,12 +160,24 @@ def _top(rows: list[dict], tied: list[str]) -> list[str]:
     lines = []
     for row in order[:TOP]:
         median, p10, p90 = (formats.duration_us(row["timing"][name]) for name in ("median_us", "p10_us", "p90_us"))
-        rate = f"{row['tflops']:8.3g} TFLOPS" if row["tflops"] else ""
+        rate = f"{formats.rate(row['tflops'], row['gbps'], bound_by_rates(row['tflops'], row['gbps'])):>12}"
         mark = "=" if row["trial"] in tied and len(tied) > 1 else " "
         lines.append(f"    {mark} {median:>9} ({p10} to {p90}) {rate}  {formats.assignments(row['config'])}")
     if len(tied) > 1:
         lines.append(f"    = tied best: {len(tied)} of {len(rows)}")
     return lines
+
+
+def _counted(kernel: str, problem: dict) -> list[str]:
+    """Which count of FLOPs the rates follow and how a mask lies, where there is more than one way."""
+    if kernel not in kernels.names():
+        return []
+    found = kernels.kernel(kernel)
+    try:
+        halved = ["TFLOPS: causal, halved as papers count"] if found.cost(problem).exact_flops is not None else []
+        return [f"    {words}" for words in (*found.conventions(problem), *halved)]
+    except KeyError:
+        return []
 
 
 def _baselines(best: dict | None) -> list[str]:
@@ -159,6 +193,10 @@ def _submit(store: Store, asked) -> str:
     counted = request.counted
     said = f"{counted['requested']:,} configs requested, {counted['unique']:,} to compile, {counted['duplicates']:,} the same code"
     say(f"{said}, {counted['pruned']:,} break a rule, {counted['unsupported']:,} unsupported; strategy {request.strategy}")
+    given = {name for name, _ in (*asked.space, *asked.config)}
+    kept = [k.name for k in space.kernel.knobs if k.name not in given and len(request.values[k.name]) < len(k.offered(request.target))]
+    if kept:
+        say(f"at their defaults, since all values together are too many: {', '.join(kept)}; -s NAME=VALUE,... sweeps over them")
     return client.submit(store, request, space)
 
 
@@ -182,6 +220,7 @@ def _resolved(asked) -> tuple[SweepRequest, Space]:
         inputs=asked.inputs,
         l2=asked.l2,
         baselines=not asked.no_baselines,
+        only_baselines=asked.baselines,
         target=asked.target,
         device=asked.device,
         **({"timeout_s": asked.timeout} if asked.timeout else {}),
@@ -204,6 +243,20 @@ def _stop(store: Store, sweep: str, asked) -> None:
     say(f"what was measured is kept; `python -m tileviz sweep --resume {sweep}` goes on")
 
 
-def _print(store: Store, sweep: str, as_json: bool) -> None:
+def _race(store: Store, view: SweepView) -> str:
+    """Races TileLang's AutoTuner over each problem that has a time. Why there is no race here, or an empty sentence."""
+    refused = rival.why_not(view)
+    if refused:
+        say(f"no race: {refused}")
+        return refused
+    for number in sorted(view.best):
+        say(f"{rival.TITLE}: over the same configs of {formats.assignments(view.request['problems'][number])}")
+        jobs.wait(store, rival.submit(store, view.id, number))
+    return ""
+
+
+def _print(store: Store, sweep: str, as_json: bool, no_race: str = "") -> None:
     document = results.document(store, sweep)
+    if no_race:
+        document["rival"] = [{"reason": no_race} for _ in document["problems"]]
     print(json.dumps(document) if as_json else f"{sweep_text(document)}\n\n  sweep {sweep}")

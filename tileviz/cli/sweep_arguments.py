@@ -7,6 +7,13 @@ from tileviz.engine.strategies import STRATEGIES
 from tileviz.engine.sweeps.budget import EFFORTS, FINALISTS
 from tileviz.store.exchange import FORMATS
 
+KEEP_BEST = "keep the best config of each problem of the sweep as a preset: what a like problem starts from"
+
+
+def listed(text: str) -> tuple[str, ...]:
+    """Names with commas between them."""
+    return tuple(name for name in (part.strip() for part in text.split(",")) if name)
+
 
 def add(commands, command, seconds) -> None:
     """Adds the three commands; `command` makes one, `seconds` is the type of a time limit."""
@@ -27,7 +34,7 @@ def _sweep(words, seconds) -> None:
     )  # fmt: skip
     words.add_argument(
         "-s", dest="space", action="append", default=[], type=values, metavar="NAME=VALUE,...",
-        help="values of a knob, or of a TileLang pass config; repeat (default: every declared choice)",
+        help="values of a knob, or of a TileLang pass config; repeat (default: every choice made for the target)",
     )  # fmt: skip
     words.add_argument(
         "-k", dest="config", action="append", default=[], type=values, metavar="NAME=VALUE", help="a knob that stays at this value; repeat"
@@ -42,9 +49,17 @@ def _sweep(words, seconds) -> None:
     words.add_argument("--inputs", choices=INPUTS, default="normal", help="what the inputs hold (default: normal)")
     words.add_argument("--l2", choices=L2_MODES, default="cold", help="state of the L2 cache before each sample on a GPU (default: cold)")
     words.add_argument("--no-baselines", action="store_true", help="leave out PyTorch and the other baselines")
+    words.add_argument(
+        "--baselines", type=listed, default=(), metavar="NAME,...", help="run these alone, for example eager,cublas,triton (default: all)"
+    )
     words.add_argument("--target", metavar="NAME", help="sm_75 ... sm_120a, or cpu (default: the device's)")
     words.add_argument("--device", metavar="ID", help="cpu, cuda:0, ... (default: the first GPU, else the CPU)")
     words.add_argument("--timeout", type=seconds, metavar="SECONDS", help="most seconds one config may compile, and again run")
+    words.add_argument("--keep-best", action="store_true", help=KEEP_BEST)
+    words.add_argument(
+        "--race-autotuner", action="store_true",
+        help="then run TileLang's own AutoTuner over the same configs and time its best beside ours (GPU only; takes its time)",
+    )  # fmt: skip
     words.add_argument("--resume", metavar="SWEEP", help="go on with a sweep: what is done is skipped")
 
 

@@ -1,13 +1,17 @@
 """A trial as a person reads it in a terminal. Records in, text out."""
 
 from tileviz import formats
-from tileviz.records import BaselineResult, Timing, Trial, Verdict
+from tileviz.cli.explained import Explained, check_lines
+from tileviz.records import BaselineResult, Cost, Timing, Trial, Verdict
+
+NOTHING = Explained()
 
 STATUS_WORDS = {"ok": "ok", "wrong_result": "WRONG RESULT"}
 
 
-def trial_text(trial: Trial, name: str = "", math_mode: str = "") -> str:
-    """A labelled line for each thing that the trial has; `name` of its device, and the precision of its products, where they are known."""
+def trial_text(trial: Trial, name: str = "", math_mode: str = "", found: Explained = NOTHING) -> str:
+    """A labelled line for each thing that the trial has; `name` of its device, the precision of its products, and what explains it, where
+    they are known."""
     rows = [
         ("problem", formats.assignments(trial.problem)),
         ("config", formats.assignments(trial.config)),
@@ -17,6 +21,8 @@ def trial_text(trial: Trial, name: str = "", math_mode: str = "") -> str:
         ("verdict", verdict_text(trial.verdict)),
         ("time", timing_text(trial.timing)),
         ("rate", rate_text(trial)),
+        ("FLOPs", flops_text(trial, found.cost)),
+        *found.rows,
         ("resources", resources_text(trial)),
         *((f"in {text}", counts_text(found)) for text, found in trial.instructions.items()),
         ("seconds", ", ".join(f"{phase} {seconds:.2f}" for phase, seconds in trial.seconds.items())),
@@ -24,7 +30,7 @@ def trial_text(trial: Trial, name: str = "", math_mode: str = "") -> str:
         ("trial", trial.trial),
     ]
     lines = [f"{trial.kernel}"] + [f"  {label:<10} {value}" for label, value in rows if value]
-    return "\n".join(lines + baseline_lines(trial))
+    return "\n".join(lines + check_lines(found.checks) + baseline_lines(trial))
 
 
 def verdict_text(verdict: Verdict | None) -> str:
@@ -53,18 +59,18 @@ def timing_text(timing: Timing | None) -> str:
 
 
 def rate_text(trial: Trial) -> str:
-    rates = []
-    if trial.tflops:
-        rates.append(_in_thousands(trial.tflops * 1000, "GFLOPS", "TFLOPS"))
-    if trial.gbps:
-        rates.append(_in_thousands(trial.gbps, "GB/s", "TB/s"))
+    rates = formats.rates(trial.tflops, trial.gbps)
     if trial.roofline and trial.roofline.fraction is not None:
         rates.append(f"{formats.percent(trial.roofline.fraction)} of the {trial.roofline.bound} ceiling ({trial.roofline.ceiling})")
     return ", ".join(rates)
 
 
-def _in_thousands(value: float, unit: str, larger: str) -> str:
-    return f"{formats.significant(value / 1000)} {larger}" if value >= 1000 else f"{formats.significant(value)} {unit}"
+def flops_text(trial: Trial, cost: Cost | None) -> str:
+    """Which count a causal rate follows, and what it is by the other; empty where there is one way to count."""
+    if cost is None or cost.exact_flops is None or not trial.tflops:
+        return ""
+    exact = formats.arithmetic(trial.tflops * cost.exact_flops / cost.flops)
+    return f"causal, halved as papers count: {cost.flops_formula}; by exact pairs the rate is {exact}"
 
 
 def resources_text(trial: Trial) -> str:

@@ -5,12 +5,13 @@ import sys
 
 from tileviz import kernels
 from tileviz.cli import tables
+from tileviz.cli.explained import explained
 from tileviz.compiler import targets
-from tileviz.engine import client
+from tileviz.engine import client, presets
 from tileviz.engine.requests import Request, local_devices, resolve
 from tileviz.errors import BadRequest, Limitation, TilevizError
-from tileviz.records import Artifact, JobView, Trial, to_json
-from tileviz.store import Store
+from tileviz.records import Artifact, JobView, Trial, TunedConfig, to_json
+from tileviz.store import Store, StoreWithRecorded
 
 CANCEL_WAIT_S = 15.0
 """Seconds to wait after Ctrl-C until the engine has killed what was running."""
@@ -20,6 +21,7 @@ def compile(asked) -> int:
     """Generates and compiles; with `--emit` prints one text. `--emit source` without `--json` only lowers."""
     text = field_of(asked.emit)
     source_only = text == "source" and not asked.json
+    store = StoreWithRecorded()
     request = resolve(
         asked.kernel,
         *_chosen(asked),
@@ -27,15 +29,16 @@ def compile(asked) -> int:
         target=asked.target,
         device=asked.device,
         until="source" if source_only else "all",
+        presets=_presets(store, asked),
         **_limits(asked),
     )
-    store = Store()
     job, trial = _do(store, request, asked)
     return _print(store, trial, asked, artifact=job.artifact or trial.artifact)
 
 
 def run(asked) -> int:
     """Compiles where needed, checks and times, always anew."""
+    store = StoreWithRecorded()
     request = resolve(
         asked.kernel,
         *_chosen(asked),
@@ -47,17 +50,18 @@ def run(asked) -> int:
         l2=asked.l2,
         flush=asked.flush,
         baselines=not asked.no_baselines,
+        only_baselines=asked.baselines,
         save=asked.save,
+        presets=_presets(store, asked),
         **_limits(asked),
     )
-    store = Store()
     _job, trial = _do(store, request, asked)
     return _print(store, trial, asked)
 
 
 def show(asked) -> int:
     """A stored trial. Raises BadRequest when there is none of this id."""
-    store = Store()
+    store = StoreWithRecorded()
     trial = store.trial(asked.trial)
     if trial is None:
         recent = ", ".join(t.trial for t in store.trials(limit=5)) or "none yet"
@@ -93,12 +97,18 @@ def _chosen(asked) -> tuple[dict[str, str], dict[str, str]]:
     return dict(asked.problem), dict(asked.config)
 
 
+def _presets(store: Store, asked) -> tuple[TunedConfig, ...]:
+    return () if asked.no_presets else presets.known(store, asked.kernel)
+
+
 def _limits(asked) -> dict[str, float]:
     return {"timeout_s": asked.timeout} if asked.timeout else {}
 
 
 def _do(store: Store, request: Request, asked) -> tuple[JobView, Trial]:
     """Submits, says each phase on stderr, and gives the ended job with its trial. Ctrl-C cancels the job."""
+    if request.preset:
+        say(f"knobs that were not given: {request.preset} (--no-presets takes the plain defaults)")
     job = client.submit(store, request)
     try:
         ended = client.wait(store, job, on_phase=_say_phase)
@@ -146,12 +156,14 @@ def _print(store: Store, trial: Trial, asked, artifact: str | None = None) -> in
     content = None
     if text and (trial.status == "ok" or artifact):
         content = emitted(store.artifact(artifact) if artifact else None, text)
+    code = artifact or trial.artifact
+    found = explained(trial, store.artifact(code) if code else None)
     if asked.json:
-        print(json.dumps(document(trial, text, content)))
+        print(json.dumps({**document(trial, text, content), **found.document}))
     elif content is not None:
         sys.stdout.write(content if content.endswith("\n") else content + "\n")
     else:
-        print(tables.trial_text(trial, _device_name(trial), _math_mode(trial)))
+        print(tables.trial_text(trial, _device_name(trial), _math_mode(trial), found))
     if trial.detail and trial.status not in ("ok", "pruned"):
         say(trial.detail.rstrip())
     if trial.status == "crashed":

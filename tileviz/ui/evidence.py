@@ -6,7 +6,7 @@ import streamlit as st
 
 from tileviz.formats import duration_us, seconds, significant
 from tileviz.records import BaselineResult, Timing, Trial
-from tileviz.ui import kernel_names
+from tileviz.ui import clock_line, kernel_names
 from tileviz.ui.charts import style
 from tileviz.ui.charts.latency import latency_figure, latency_frame
 from tileviz.ui.charts.samples import above_axis, samples_figure, samples_frame
@@ -48,6 +48,7 @@ def draw(trial: Trial, running: bool) -> None:
         for mark in marks(trial.timing):
             st.markdown(f":orange[:small[{plain(mark)}]]")
         st.caption(plain(conditions(trial.timing)))
+        clock_line.draw(trial)
     _baseline_notes(trial, running)
 
 

@@ -34,7 +34,8 @@ def read_address() -> None:
         trial = shown.linked_trial()
         if trial is not None and trial.kernel in kernels.names():
             values = state.words_of({**trial.problem, **trial.config, **state.measured_words(trial)})
-            st.query_params.from_dict({"kernel": trial.kernel, "target": trial.device or trial.target, **values, "trial": trial.trial})
+            values |= {name: st.query_params[name] for name in ("flops",) if name in st.query_params}
+            st.query_params.from_dict({"kernel": trial.kernel, "target": state.place_word(trial), **values, "trial": trial.trial})
             st.rerun()
     state.read_link()
     state.carry("explore")

@@ -20,17 +20,23 @@ def definitions(source: str, roots: tuple[str, ...]) -> str:
     kept = _needed(tree, roots)
     modules = _kernel_modules(tree)
     borrowed = sorted({(n.value.id, n.attr) for node in kept for n in ast.walk(node) if _is_borrowed(n, modules)})
+    used = {n.id for node in kept for n in ast.walk(node) if isinstance(n, ast.Name)} | set(roots)
     imports = [ast.get_source_segment(source, n) for n in kept if isinstance(n, (ast.Import, ast.ImportFrom)) and not _is_ours(n)]
     own = [_segment(source, n) for n in kept if not isinstance(n, (ast.Import, ast.ImportFrom))]
     for module, name in borrowed:
         own = [re.sub(rf"\b{module}\.{name}\b", f"{module}_{name}", text) for text in own]
     parts = ["\n".join(imports)] if imports else []
+    parts += [definitions(_source(n.module), tuple(a.name for a in n.names if a.name in used)) for n in kept if _is_of_kernels(n)]
     return "\n\n\n".join([*parts, *(_borrow(modules[module], name, f"{module}_{name}") for module, name in borrowed), *own])
 
 
 def _borrow(module: str, name: str, new_name: str) -> str:
-    source = inspect.getsource(importlib.import_module(module))
-    return re.sub(rf"^def {name}\(", f"def {new_name}(", definitions(source, (name,)), flags=re.M)
+    """A function or a constant of another module of ours, under a name that tells where it is from."""
+    return re.sub(rf"^(def )?{name}\b(?=\(| =)", rf"\g<1>{new_name}", definitions(_source(module), (name,)), flags=re.M)
+
+
+def _source(module: str) -> str:
+    return inspect.getsource(importlib.import_module(module))
 
 
 def _needed(tree: ast.Module, roots: tuple[str, ...]) -> list[ast.stmt]:
@@ -73,8 +79,25 @@ def _segment(source: str, node: ast.stmt) -> str:
     return "\n".join(source.splitlines()[first - 1 : node.end_lineno])
 
 
+def _is_of_kernels(node: ast.stmt) -> bool:
+    """`from tileviz.kernels.tiles import DTYPE_BYTES`; but base gives only declarations, and `T`."""
+    return isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{KERNELS}.") and node.module != f"{KERNELS}.base"
+
+
 def _is_ours(node: ast.stmt) -> bool:
     return isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "tileviz"
+
+
+def program_roots(source: str) -> tuple[str, ...]:
+    """The names to start from in a file that holds a tile program: `program`, or every function where it holds parts of one."""
+    functions = tuple(node.name for node in ast.parse(source).body if isinstance(node, ast.FunctionDef))
+    return ("program",) if "program" in functions else functions
+
+
+def as_it_stands(source: str, roots: tuple[str, ...]) -> str:
+    """The functions and constants that `roots` need, as far as they stand in this file."""
+    kept = (node for node in _needed(ast.parse(source), roots) if not isinstance(node, (ast.Import, ast.ImportFrom)))
+    return "\n\n\n".join(_segment(source, node) for node in kept)
 
 
 @functools.cache

@@ -8,16 +8,20 @@ import streamlit as st
 
 from tileviz import kernels
 from tileviz.errors import TilevizError
-from tileviz.formats import word
+from tileviz.formats import assignments, word
 from tileviz.kernels.base import Choice, Flag, Kernel, Knob
 from tileviz.kernels.pass_configs import COMMAND_LINE_ONLY, OFFERED, parse_pass_config
 from tileviz.records import Config, Problem
-from tileviz.ui import state
+from tileviz.ui import start_of_knobs, state
 from tileviz.ui.measuring import PLAIN, Measuring
 from tileviz.ui.places import Place, describe, places
+from tileviz.ui.stores import presets as known_presets
 from tileviz.ui.trouble import guarded, plain
 
 SIZES_IN_A_ROW = 3
+
+MOST_TUNED = 16
+"""Presets of sweeps in the menu."""
 
 KNOB_WIDTH, FIELD_WIDTH = 114, 82
 """Pixels of a name; the longest knob names just fit."""
@@ -72,9 +76,12 @@ def problem(kernel: Kernel, chosen: Place) -> tuple[Problem | None, dict[str, st
     own, mistakes, values = state.defaults(kernel, chosen).words, {}, {}
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown("**Problem**")
-        offered = [p.name for p in kernel.presets if p.kind in ("any", chosen.target.kind)]
+        offered = offered_presets(kernel, chosen)
         if offered:
-            st.menu_button("Presets", offered, key="_preset", type="tertiary", on_click=_preset_chosen, args=(kernel, chosen))
+            st.menu_button(
+                "Presets", list(offered), key="_preset", type="tertiary", on_click=_preset_chosen, args=(kernel, chosen),
+                format_func=offered.get,
+            )  # fmt: skip
     typed = [f for f in kernel.fields if not isinstance(f, (Choice, Flag))]
     for row in _rows(typed, SIZES_IN_A_ROW):
         for column, item in zip(st.columns(SIZES_IN_A_ROW, gap="small"), row, strict=False):
@@ -102,10 +109,11 @@ def problem(kernel: Kernel, chosen: Place) -> tuple[Problem | None, dict[str, st
 
 def config(kernel: Kernel, chosen: Place, problem: Problem | None) -> tuple[Config | None, dict[str, str]]:
     """Knobs and pass configs; (config, mistakes)."""
-    own, mistakes, values = {name: word(value) for name, value in state.defaults(kernel, chosen, problem).config.items()}, {}, {}
+    start = state.defaults(kernel, chosen, problem)
+    own, mistakes, values = {name: word(value) for name, value in start.config.items()}, {}, {}
     if problem is not None:
         state.follow_problem(kernel, own)
-    st.markdown("**Knobs**")
+    start_of_knobs.draw(kernel, chosen, problem, start)
     for knob in kernel.knobs:
         options = state.choices(kernel, knob, own[knob.name])
         can_type = not (knob.is_flag or knob.is_word)
@@ -155,6 +163,13 @@ def _typed(kernel: Kernel, knob: Knob, key: str) -> None:
     if text.strip() and not _parse_all([knob], {knob.name: text}):
         state.put(kernel, {knob.name: knob.parse(text)})
         st.session_state[key] = ""
+
+
+def offered_presets(kernel: Kernel, chosen: Place) -> dict[str, str]:
+    """{name or id: words}: the kernel's named problems, then what was tuned for this target, the user's own first."""
+    named = {p.name: p.name for p in kernel.presets if p.kind in ("any", chosen.target.kind)}
+    tuned = [t for t in known_presets(kernel.name) if t.target == chosen.target.name]
+    return named | {t.id: f"{'recorded' if t.recorded else 'your sweep'}: {assignments(t.problem)}" for t in tuned[:MOST_TUNED]}
 
 
 @guarded

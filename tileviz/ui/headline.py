@@ -2,10 +2,11 @@
 
 import streamlit as st
 
-from tileviz import kernels
-from tileviz.errors import TilevizError
-from tileviz.formats import bandwidth, duration_us, percent, significant, small_percent
+from tileviz import formats
+from tileviz.bench.roofline import bound_by_rates
+from tileviz.formats import duration_us, percent, significant, small_percent
 from tileviz.records import BaselineResult, Roofline, Trial
+from tileviz.ui import flop_count
 from tileviz.ui.charts.latency import fastest_baseline
 from tileviz.ui.evidence import why_it_stopped
 from tileviz.ui.trouble import plain
@@ -106,12 +107,8 @@ def latency(trial: Trial, running: bool) -> None:
 
 def rate(trial: Trial, running: bool) -> None:
     """TFLOPS where arithmetic binds, GB/s or TB/s where memory does; the formula is on hover."""
-    bound = trial.roofline.bound if trial.roofline else ("compute" if trial.tflops else "memory")
-    if bound == "compute" and trial.tflops is not None:
-        value = f"{significant(trial.tflops)} TFLOPS" if trial.tflops >= 0.1 else f"{significant(trial.tflops * 1000)} GFLOPS"
-    elif trial.gbps is not None:
-        value = bandwidth(trial.gbps)
-    else:
+    both = formats.rates(trial.tflops, trial.gbps)
+    if not both:
         _cell(
             "Rate",
             "\u2026" if running else "-",
@@ -120,11 +117,10 @@ def rate(trial: Trial, running: bool) -> None:
             "FLOPs or bytes of the problem over the median latency.",
         )
         return
-    told = [_formulas(trial)]
-    both = [f"{significant(trial.tflops)} TFLOPS" if trial.tflops else "", bandwidth(trial.gbps) if trial.gbps else ""]
-    told.append(f"This run: {' and '.join(filter(None, both))}.")
+    told = [_formulas(trial), f"This run: {' and '.join(both)}."]
     share, ceilings = shares(trial.roofline)
-    _cell("Rate", value, share, "gray", " ".join([*told, *ceilings]))
+    bound = trial.roofline.bound if trial.roofline else bound_by_rates(trial.tflops, trial.gbps)
+    _cell("Rate", formats.rate(trial.tflops, trial.gbps, bound), share, "gray", " ".join([*told, *ceilings]))
 
 
 def shares(point: Roofline | None) -> tuple[str, list[str]]:
@@ -136,7 +132,7 @@ def shares(point: Roofline | None) -> tuple[str, list[str]]:
         told.append(f"Datasheet: {percent(point.fraction)} of {point.ceiling}.")
     if point.ceiling_measured:
         share = f"{percent(point.fraction_measured)} of " if point.fraction_measured is not None else ""
-        told.append(f"Measured here: {share}{point.ceiling_measured}.")
+        told.append(f"Measured on the device: {share}{point.ceiling_measured}.")
     if point.fraction is not None and point.fraction_measured is not None:
         return f"{percent(point.fraction, 0)} datasheet, {percent(point.fraction_measured, 0)} measured", told
     if point.fraction is not None:
@@ -184,11 +180,10 @@ def _compared(best: BaselineResult) -> tuple[str, str, str]:
 
 
 def _formulas(trial: Trial) -> str:
-    try:
-        cost = kernels.kernel(trial.kernel).cost(trial.problem)
-    except (TilevizError, KeyError):
+    cost = flop_count.cost_of(trial.kernel, trial.problem)
+    if cost is None:
         return "The kernel's formula is not known here."
-    flops = f"FLOPs = {cost.flops_formula} = {significant(cost.flops)}. " if cost.flops else ""
+    flops = flop_count.words(cost, flop_count.chosen()) if cost.flops else ""
     return f"{flops}Model bytes = {cost.bytes_formula} = {significant(cost.bytes)}."
 
 

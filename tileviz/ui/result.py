@@ -8,8 +8,8 @@ import streamlit as st
 from tileviz.engine.requests import Request
 from tileviz.formats import age, assignments
 from tileviz.kernels.base import Kernel
-from tileviz.records import JobView
-from tileviz.ui import code, evidence, headline, measuring, resources, runs, script, shown, traffic
+from tileviz.records import JobView, Trial
+from tileviz.ui import code, error_map, evidence, flop_count, headline, measuring, recorded, resources, runs, script, shown, traffic
 from tileviz.ui.forms import Chosen
 from tileviz.ui.shown import Shown
 from tileviz.ui.trouble import plain
@@ -29,26 +29,41 @@ def draw(chosen: Chosen, request: Request | None, job: JobView | None) -> None:
         if running:
             _program(chosen.kernel)
         else:
-            _nothing_yet(chosen)
+            _nothing_yet(chosen, request)
         return
-    _stamp(found, request, running)
+    if found.trial is not None and found.trial.recorded and found.is_current and not running:
+        recorded.draw_stamp(found.trial, chosen, request)
+    else:
+        _stamp(found, request, running)
     with st.container(key="current" if found.is_current else "stale"):
-        draw_result(found, chosen.kernel, running and job.trial == (found.trial.trial if found.trial else None))
+        _draw_result(chosen, request, found, running and job.trial == (found.trial.trial if found.trial else None))
 
 
-def draw_result(found: Shown, kernel: Kernel, running: bool) -> None:
-    trial = found.trial
+def _draw_result(chosen: Chosen, request: Request | None, found: Shown, running: bool) -> None:
+    trial, kernel = found.trial, chosen.kernel
     if trial is not None:
-        headline.status(trial)
-        if trial.verdict is not None or trial.timing is not None or running:
-            headline.row(trial, running)
-        evidence.draw(trial, running)
-        traffic.draw(trial, running)
+        draw_numbers(trial, running)
+        if not running:
+            recorded.draw_beside(chosen, request, trial)
+        traffic.draw(flop_count.trial(trial), running)
     if found.artifact is not None:
         resources.draw(found.artifact)
         code.draw(found.artifact, kernel)
     elif running:
         _program(kernel)
+
+
+def draw_numbers(trial: Trial, running: bool) -> None:
+    """The top row, where errors lie, and the baselines."""
+    headline.status(trial)
+    row = st.container()
+    flop_count.conventions(trial)
+    trial = flop_count.trial(trial)
+    if trial.verdict is not None or trial.timing is not None or running:
+        with row:
+            headline.row(trial, running)
+    error_map.draw(trial)
+    evidence.draw(trial, running)
 
 
 def _stamp(found: Shown, request: Request | None, running: bool) -> None:
@@ -84,9 +99,10 @@ def _ended_badly(job: JobView, found: Shown) -> None:
     st.error(f"The run did not finish: {plain(job.reason or 'no reason was given')}.")
 
 
-def _nothing_yet(chosen: Chosen) -> None:
-    """The first screen of a newcomer: what this is, and the program that Run would take through it."""
+def _nothing_yet(chosen: Chosen, request: Request | None) -> None:
+    """The first screen of a newcomer: what this is, a recorded result, and the program that Run would take through it."""
     st.markdown(f"{WHAT_THIS_IS} {what_it_does(chosen)}")
+    recorded.draw_whole(chosen, request, lambda trial: draw_numbers(trial, running=False))
     _program(chosen.kernel)
 
 

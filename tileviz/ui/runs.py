@@ -1,6 +1,7 @@
 """Run, watch, cancel: from the click to the result, without ever holding the page."""
 
 import time
+from collections.abc import Callable
 
 import streamlit as st
 
@@ -65,28 +66,32 @@ def request_of(job: JobView) -> Request | None:
         return None
 
 
-def progress(job: JobView, tick_s: float = TICK_S) -> None:
-    """Draws an active job and keeps drawing it; when there is something new to show, the whole page runs again."""
-    st.fragment(guarded(_tick), run_every=tick_s, key="_progress")(job.id, signature(job))
+def progress(job: JobView, tick_s: float = TICK_S, later: Callable[[JobView], bool] = lambda job: False) -> None:
+    """Draws an active job and keeps drawing it; when there is something new to show, the whole page runs again.
+
+    `later` holds that back: a part of the page shows the news by itself first, sooner than the page can.
+    """
+    st.fragment(guarded(_tick), run_every=tick_s, key="_progress")(job.id, signature(job), later)
 
 
 def signature(job: JobView | None) -> tuple:
     """Changes when the page has more to show: the source, the verdict and time, each baseline, the end."""
     if job is None:
         return ()
-    trial = store().trial(job.trial) if job.trial else None
+    ending = job.kind == "compile" and job.active  # its trial is written just before it ends: one run of the page for both
+    trial = store().trial(job.trial) if job.trial and not ending else None
     return (
         job.state if not job.active else "active",
         job.artifact,
-        job.trial,
+        trial.trial if trial else None,
         trial.status if trial else None,
         len(trial.baselines) if trial else 0,
     )
 
 
-def _tick(job_id: str, drawn: tuple) -> None:
+def _tick(job_id: str, drawn: tuple, later: Callable[[JobView], bool] = lambda job: False) -> None:
     job = client.watch(store(), job_id)
-    if job is None or signature(job) != drawn:
+    if job is None or (signature(job) != drawn and not later(job)):
         st.rerun()
     _draw(job)
 

@@ -6,7 +6,7 @@ from tileviz.formats import word
 from tileviz.kernels.base import Kernel
 from tileviz.kernels.stand_in import CPU_NO_OPS
 from tileviz.records import Config, Problem, Target
-from tileviz.ui.extract import definitions
+from tileviz.ui.extract import as_it_stands, definitions
 
 HEADER = '''"""{title}: {summary}
 
@@ -104,5 +104,5 @@ def script(kernel: Kernel, problem: Problem, config: Config, target: Target, dev
 
 
 def program_source(kernel: Kernel) -> str:
-    """The tile program alone, as it stands in the kernel's file, with the helpers it calls."""
-    return definitions(kernel.source, ("program",))
+    """The tile program alone, with the helpers it calls, as they stand in the kernel's file."""
+    return as_it_stands(kernel.source, ("program",))

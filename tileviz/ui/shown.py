@@ -7,7 +7,7 @@ import streamlit as st
 from tileviz.engine.requests import Request
 from tileviz.formats import assignments
 from tileviz.records import Artifact, JobView, Trial
-from tileviz.ui.stores import artifact, store
+from tileviz.ui.stores import artifact, recorded, store
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,8 @@ class Shown:
 
 
 def choose(request: Request | None, job: JobView | None, kernel: str) -> Shown:
-    """The result for this request: of the running or last job, of the link, or the newest stored one; else the last one, dimmed."""
+    """The result for this request: of the running or last job, of the link, the newest stored one, or the recorded one; else the last
+    one, dimmed."""
     if job is not None and job.active and not job.trial and job.artifact and request is not None and job.artifact == request.key:
         return Shown(artifact=artifact(job.artifact))
     found = [t for t in _candidates(request, job) if t is not None and t.kernel == kernel]
@@ -76,6 +77,7 @@ def _candidates(request: Request | None, job: JobView | None):
         yield store().trial(linked)
     if request is not None:
         yield store().latest(request.key, request.device)
+        yield _recorded(request)
     if stopped:
         yield own  # only where these knobs have no finished result
     last = st.session_state.get("_last_trial")
@@ -83,5 +85,16 @@ def _candidates(request: Request | None, job: JobView | None):
         yield store().trial(last)
 
 
+def _recorded(request: Request) -> Trial | None:
+    there = recorded()
+    return there.same(request.kernel, request.problem, request.config, request.target) if there is not None else None
+
+
 def _is_for(trial: Trial, request: Request | None) -> bool:
-    return request is not None and trial.key == request.key and trial.device == request.device
+    """A recorded result is for these knobs whatever was installed where it was measured."""
+    if request is None:
+        return False
+    if trial.recorded:
+        same = _recorded(request)
+        return same is not None and same.trial == trial.trial
+    return trial.key == request.key and trial.device == request.device

@@ -13,13 +13,15 @@ import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 from tileviz import kernels
+from tileviz.engine import presets
 from tileviz.engine.requests import FLUSHES, INPUTS, L2_MODES
 from tileviz.errors import BadRequest, TilevizError
 from tileviz.formats import word
 from tileviz.kernels.base import Kernel
 from tileviz.kernels.pass_configs import parse_pass_config
-from tileviz.records import Problem, Trial
+from tileviz.records import FLOP_COUNTS, Problem, Trial, TunedConfig
 from tileviz.ui.places import Place, place, places
+from tileviz.ui.stores import presets as known_presets
 from tileviz.ui.stores import store
 from tileviz.ui.trouble import guarded
 
@@ -32,11 +34,17 @@ CODE_WORDS = ("left", "right", "at", "b", "tab")
 SWEEP_WORDS = ("sweep", "config", "view", "map_x", "map_y", "map_by")
 """Of the Sweep page: the sweep, the config opened in it, the open tab, and what the heatmap's sides are."""
 
-MEASURING_WORDS = {"inputs": INPUTS, "l2": L2_MODES, "flush": FLUSHES, "seed": None}
-"""How a run is measured; the words that each may be, None for a number."""
+BASE = "base"
+"""In the address: `plain` where knobs start from the kernel's plain defaults though there is a preset."""
+
+PLAIN = "plain"
+
+MEASURING_WORDS = {"inputs": INPUTS, "l2": L2_MODES, "flush": FLUSHES, "seed": None, "flops": FLOP_COUNTS}
+"""How a run is measured, and its FLOPs counted; the words that each may be, None for a number."""
 
 OWN_WORDS = (
-    "kernel", "target", "trial", "job", "token", "embed", "embed_options", "embed_option", *CODE_WORDS, *SWEEP_WORDS, *MEASURING_WORDS,
+    "kernel", "target", "trial", "job", BASE, "token", "embed", "embed_options", "embed_option",
+    *CODE_WORDS, *SWEEP_WORDS, *MEASURING_WORDS,
 )  # fmt: skip
 
 
@@ -46,6 +54,8 @@ class Defaults:
 
     problem: dict[str, Any]
     config: dict[str, Any]
+    preset: TunedConfig | None = None
+    """Where the config comes from; None for the kernel's plain defaults."""
 
     @property
     def words(self) -> dict[str, str]:
@@ -54,9 +64,42 @@ class Defaults:
 
 
 def defaults(kernel: Kernel, chosen: Place, problem: Problem | None = None) -> Defaults:
-    """The default problem of this place, and the config that suits `problem` (or else that one)."""
+    """The default problem of this place, and the config that `problem` (or else that one) starts from: the nearest preset's, or the plain
+    defaults where there is none or none is wanted."""
     own = kernel.problem({}, chosen.target.kind)
-    return Defaults(own, kernel.config({}, chosen.target, problem or own))
+    offered = () if is_plain() else known_presets(kernel.name)
+    return Defaults(own, *presets.start(kernel, problem or own, chosen.target, offered, device=_device_name(chosen)))
+
+
+def preset_of(kernel: Kernel, chosen: Place, problem: Problem) -> TunedConfig | None:
+    """The preset that this problem would start from, wanted or not."""
+    return presets.start(kernel, problem, chosen.target, known_presets(kernel.name), device=_device_name(chosen))[1]
+
+
+def _device_name(chosen: Place) -> str:
+    return chosen.device.name if chosen.device else ""
+
+
+def is_plain() -> bool:
+    """Whether the person went back to the plain defaults."""
+    return bool(st.session_state.get("_plain"))
+
+
+@guarded
+def start_from(kernel: Kernel, chosen: Place, problem: Problem, plain: bool) -> None:
+    """Every knob back to where this problem starts from: the preset or the plain defaults. In a callback."""
+    st.session_state["_plain"] = plain
+    put_config(kernel, defaults(kernel, chosen, problem).config)
+    settle(kernel, chosen, problem)
+    keep_base()
+
+
+def keep_base() -> None:
+    """The address says when the plain defaults are wanted, on every page with the form."""
+    if is_plain():
+        st.query_params[BASE] = PLAIN
+    else:
+        st.query_params.pop(BASE, None)
 
 
 def follow_problem(kernel: Kernel, own: dict[str, str]) -> None:
@@ -89,6 +132,7 @@ def read_link() -> None:
         return
     st.session_state["_link_read"] = True
     asked = st.query_params.to_dict()
+    st.session_state["_plain"] = asked.get(BASE) == PLAIN
     kept, sentences = checked_link(asked)
     sentences += _drop_unknown(kept)
     st.session_state["_link_notes"] = sentences
@@ -211,10 +255,13 @@ def target_changed() -> None:
 
 @guarded
 def load_preset(kernel: Kernel, chosen: Place, name: str) -> None:
-    preset = next(p for p in kernel.presets if p.name == name)
-    problem = kernel.problem(preset.problem, chosen.target.kind)
+    """A problem by its name, or a preset by its id, with the config that goes with it."""
+    tuned = next((t for t in known_presets(kernel.name) if t.id == name), None)
+    named = tuned or next(p for p in kernel.presets if p.name == name)
+    problem = kernel.problem(named.problem, chosen.target.kind)
+    offered = () if is_plain() else known_presets(kernel.name)
     put(kernel, problem)
-    put_config(kernel, kernel.config(preset.config, chosen.target, problem))
+    put_config(kernel, presets.start(kernel, problem, chosen.target, offered, device=_device_name(chosen), given=named.config)[0])
     settle(kernel, chosen, problem)
 
 
@@ -234,6 +281,11 @@ def load_trial(trial: Trial) -> None:
     except TilevizError as error:
         st.session_state["_link_notes"] = [f"This result's own knobs cannot be set here: {error.message}."]
     show_trial(trial.trial)
+
+
+def place_word(trial: Trial) -> str:
+    """The device or target of a trial as a link has it; a recorded one's device is a name, and none of this machine."""
+    return trial.target if trial.recorded else trial.device or trial.target
 
 
 def measured_words(trial: Trial) -> dict[str, str]:

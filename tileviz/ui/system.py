@@ -2,6 +2,8 @@
 
 import os
 import time
+from collections import Counter
+from collections.abc import Callable
 
 import pandas as pd
 import streamlit as st
@@ -11,12 +13,13 @@ from tileviz.bench.peaks import peaks_of
 from tileviz.compiler import toolchain
 from tileviz.engine import client
 from tileviz.engine.ceilings_job import FACT as CEILINGS
-from tileviz.formats import assignments, percent, significant, size_bytes
+from tileviz.formats import arithmetic, assignments, bandwidth, percent, size_bytes
 from tileviz.records import Device, JobView
 from tileviz.store.home import network_warning
+from tileviz.store.recorded import Recorded
 from tileviz.ui import runs
 from tileviz.ui.places import devices as local_devices
-from tileviz.ui.stores import store
+from tileviz.ui.stores import recorded, store
 from tileviz.ui.trouble import guarded, plain
 
 TICK_S = 2.0
@@ -48,19 +51,44 @@ def notices() -> None:
 
 
 def devices() -> None:
+    """Those of this machine, and beside them what the recorded results were measured on."""
     st.subheader("Devices", anchor=False)
-    for column, device in zip(st.columns(max(2, len(known_devices()))), known_devices(), strict=False):
+    there = recorded()
+    recorded_devices = there.devices() if there is not None else []
+    found = [*known_devices(), *recorded_devices]
+    for place, (column, device) in enumerate(zip(st.columns(max(2, len(found))), found, strict=False)):
         with column:
-            st.markdown(f"**{plain(device.id)}**: {plain(device.name)}, target {plain(device.target)}")
-            st.dataframe(
-                facts_frame(device), hide_index=True, width="stretch", key=f"facts_{device.id}", alt=f"Facts of {device.id}",
-                column_config=RIGHT,
-            )  # fmt: skip
-            _ceilings(device)
+            if place < len(found) - len(recorded_devices):
+                st.markdown(f"**{plain(device.id)}**: {plain(device.name)}, target {plain(device.target)}")
+                _facts(device)
+                _ceilings(device)
+            else:
+                _recorded(device, there)
 
 
-def _ceilings(device: Device) -> None:
-    """Datasheet peaks beside what was measured here, and the button that measures."""
+def _recorded(device: Device, there: Recorded) -> None:
+    words = f"**{plain(device.name)}**, recorded: not of this machine; target {plain(device.target)}"
+    st.markdown(f":material/bookmark: {words}", help=RECORDED_HELP)
+    _facts(device)
+    _ceilings(device, measurable=False)
+    versions = ", ".join(f"{name} {value}" for name, value in device.fingerprint.items() if name not in ("device", "power_cap_w"))
+    counts = Counter(view.kernel for view in there.sweeps(limit=1000) if view.device == device.id)
+    sweeps = ", ".join(f"{n} of {kernel}" for kernel, n in counts.items())
+    st.caption(plain(f"With {versions}. Sweeps, on the Sweep page: {sweeps}."))
+
+
+RECORDED_HELP = "Results that come with tileviz, measured with it on this device. Pages show them where nothing was measured here."
+
+
+def _facts(device: Device) -> None:
+    st.dataframe(
+        facts_frame(device), hide_index=True, width="stretch", height="content", key=f"facts_{device.id}", alt=f"Facts of {device.id}",
+        column_config=RIGHT,
+    )  # fmt: skip
+
+
+def _ceilings(device: Device, measurable: bool = True) -> None:
+    """Datasheet peaks beside what was measured, and on a device of this machine the button that measures."""
     frame = ceilings_frame(device)
     found = ceilings_from_json(device.facts.get(CEILINGS))
     st.markdown("**Ceilings**", help=CEILINGS_HELP)
@@ -72,6 +100,8 @@ def _ceilings(device: Device) -> None:
     said = [f"Datasheet: {peaks.source}."] if peaks else [] if device.id == "cpu" else ["This device is not in the datasheet table."]
     said.append(f"Measured on {found.day}, timer {found.timer}." if found else "Not measured yet.")
     st.caption(plain(" ".join(said)))
+    if not measurable:
+        return
     busy = any(job.kind == CEILINGS and job.request.get("device") == device.id for job in store().jobs(active=True))
     st.button(
         "Measuring" if busy else "Measure ceilings again" if found else "Measure ceilings", key=f"measure_{device.id}", disabled=busy,
@@ -90,18 +120,22 @@ def ceilings_frame(device: Device) -> pd.DataFrame:
     """A row for the copy bandwidth and one for each math mode: measured, datasheet, and the share of it."""
     found, peaks = ceilings_from_json(device.facts.get(CEILINGS)), peaks_of(device.name)
     copied = f"memory, copy of {size_bytes(found.copy_bytes)}" if found else "memory"
-    rows = [_ceiling(copied, found.copy_tbps if found else None, peaks.tbps if peaks else None, "TB/s")]
+    rows = [_ceiling(copied, found.copy_tbps if found else None, peaks.tbps if peaks else None, _terabytes)]
     modes = [*(peaks.tflops if peaks else ()), *(mode for mode in (found.tflops if found else ()) if not peaks or mode not in peaks.tflops)]
     for mode in modes:
         size = f", {found.sizes[mode]:,}\u00b3 product" if found and mode in found.sizes else ""
         measured = found.tflops.get(mode) if found else None
-        rows.append(_ceiling(f"{mode}{size}", measured, peaks.tflops.get(mode) if peaks else None, "TFLOPS"))
+        rows.append(_ceiling(f"{mode}{size}", measured, peaks.tflops.get(mode) if peaks else None, arithmetic))
     return pd.DataFrame([row for row in rows if row[1] or row[2]], columns=["ceiling", "measured", "datasheet", "share"])
 
 
-def _ceiling(name: str, measured: float | None, datasheet: float | None, unit: str) -> tuple[str, str, str, str]:
+def _ceiling(name: str, measured: float | None, datasheet: float | None, words: Callable[[float], str]) -> tuple[str, str, str, str]:
     share = percent(measured / datasheet, 0) if measured and datasheet else ""
-    return name, *(f"{significant(value)} {unit}" if value else "" for value in (measured, datasheet)), share
+    return name, *(words(value) if value else "" for value in (measured, datasheet)), share
+
+
+def _terabytes(tbps: float) -> str:
+    return bandwidth(tbps * 1000)
 
 
 def known_devices() -> list[Device]:

@@ -11,7 +11,7 @@ from tileviz.records import Trial
 from tileviz.ui import places, state
 from tileviz.ui.charts import style
 from tileviz.ui.charts.traffic import traffic_figure, traffic_frame
-from tileviz.ui.stores import store
+from tileviz.ui.stores import learned_device, store
 from tileviz.ui.trouble import guarded, plain
 
 BUTTON = "Profile one launch with Nsight Compute"
@@ -35,7 +35,7 @@ def draw(trial: Trial, running: bool) -> None:
     modelled, on_gpu = trial.kernel in traffic.MODELS, trial.device is not None and trial.device != "cpu"
     if modelled:
         _model(trial)
-    if on_gpu:
+    if on_gpu and not trial.recorded:
         _profile(trial, running)
 
 
@@ -52,7 +52,7 @@ def _model(trial: Trial) -> None:
 def chains_of(trial: Trial) -> tuple[tuple[traffic.Chain, ...], str]:
     """(the chains of this problem and config on its device, the name of ours)."""
     device = next((d for d in places.devices() if d.id == trial.device), None)
-    learned = next((d for d in store().devices() if d.id == trial.device), device)
+    learned = learned_device(trial.device) or device
     facts = learned.facts if learned is not None else {}
     found = traffic.chains(trial.kernel, trial.problem, trial.config, facts.get("l2_bytes"), facts.get("sm_count"))
     return found, traffic.ours(trial.kernel, trial.problem, trial.config)

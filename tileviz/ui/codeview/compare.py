@@ -10,7 +10,7 @@ from tileviz.compiler import targets
 from tileviz.engine import client, requests
 from tileviz.engine.requests import Request
 from tileviz.errors import TilevizError
-from tileviz.formats import age, assignments
+from tileviz.formats import assignments
 from tileviz.kernels.base import Kernel
 from tileviz.lens import diff as difference
 from tileviz.records import Artifact, Trial
@@ -192,7 +192,7 @@ def _label(trial: Trial, request: Request) -> str:
     """How a trial differs from A, and its age."""
     words = assignments(_differing(trial, request)) or "the same knobs"
     where = "" if trial.target == request.target else f" on {trial.target}"
-    return f"{words}{where}, {age(trial.created)}"
+    return f"{words}{where}, {recent.when(trial)}"
 
 
 def _target_label(word: str) -> str:

@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from tileviz import lens
-from tileviz.compiler import targets
+from tileviz.engine.code_checks import code_of, in_order
 from tileviz.engine.requests import Request
 from tileviz.kernels.base import Kernel
 from tileviz.lens.checks import Check, Code, checks
@@ -19,24 +19,6 @@ MARKS = {"good": ":green[:material/check_circle:]", "bad": ":red[:material/error
 STATIC = "Static counts: how often an instruction is written, not how often it is executed."
 
 
-def code_of(artifact: Artifact, request: Request, kernel: Kernel) -> Code:
-    """What the checks read."""
-    return Code(
-        artifact.target,
-        targets.target(artifact.target).capability or (0, 0),
-        artifact.source,
-        artifact.ptx,
-        artifact.sass,
-        artifact.missing,
-        artifact.tensors,
-        request.problem,
-        request.config,
-        artifact.program or kernel.source,
-        artifact.resources.spill_bytes,
-        artifact.resources.threads_launched,
-    )
-
-
 @st.cache_data(max_entries=64, show_spinner=False)
 def checked(code: Code) -> tuple[Check, ...]:
     return checks(code)
@@ -47,7 +29,7 @@ def draw_checks(artifact: Artifact, request: Request, kernel: Kernel) -> None:
     if artifact.source_language == "c":
         st.caption("The CPU target's C is one serial loop nest: there are no GPU instructions to check.")
         return
-    found = sorted(checked(code_of(artifact, request, kernel)), key=lambda check: check.tone != "bad")
+    found = in_order(checked(code_of(artifact, request.problem, request.config, kernel)))
     for column, part in zip(st.columns(2, gap="medium"), (found[: (len(found) + 1) // 2], found[(len(found) + 1) // 2 :]), strict=True):
         with column, st.container(gap=None):
             for check in part:

@@ -6,20 +6,16 @@ import streamlit as st
 from tileviz.engine import reading
 from tileviz.engine.reading import StoredReading
 from tileviz.engine.requests import Request
-from tileviz.formats import size_bytes
 from tileviz.lens import layouts
 from tileviz.lens.checks import DTYPE_BYTES
 from tileviz.ui.charts import tiles
 from tileviz.ui.charts.style import CONFIG
 from tileviz.ui.codepane import MARKS, code_pane
-from tileviz.ui.codeview import waiting
+from tileviz.ui.codeview import reports, waiting
 from tileviz.ui.stores import store
 from tileviz.ui.trouble import guarded, plain
 
 NAME = "reading"
-
-MOST_REPORT_BYTES = 8 << 20
-"""TileLang's report up to this size is put on the page; a larger one can be downloaded."""
 
 HEIGHT = 460
 
@@ -47,6 +43,7 @@ def draw_passes(request: Request) -> None:
     if found is None:
         return
     st.fragment(guarded(_passes), key="_passes")(found, request)
+    reports.draw_structure(request)
 
 
 def _passes(found: StoredReading, request: Request) -> None:
@@ -70,7 +67,8 @@ def _passes(found: StoredReading, request: Request) -> None:
                 chosen["diff"], key="pass_diff", language="python", title=title, file=f"{chosen['name']}.diff", height=HEIGHT + 28,
                 marks=diff_marks(chosen["diff"]),
             )  # fmt: skip
-    _report(found, request)
+    if found.report is not None:
+        reports.draw(found.report, "TileLang's own report", key="report", file=f"{request.kernel}_{request.target}_lowering.html")
 
 
 def _first_large(shown: list) -> tuple[int, dict | None]:
@@ -87,20 +85,6 @@ def diff_marks(diff: str) -> tuple[int, ...]:
     """Tints of a unified diff by the first character of each line."""
     kinds = {"+": "added", "-": "removed", "@": "filler"}
     return tuple(n for row, line in enumerate(diff.split("\n"), 1) if line[:1] in kinds for n in (row, MARKS[kinds[line[:1]]]))
-
-
-def _report(found: StoredReading, request: Request) -> None:
-    if found.report is None:
-        return
-    size = found.report.stat().st_size
-    with st.container(horizontal=True, vertical_alignment="center"):
-        shown = size <= MOST_REPORT_BYTES and st.toggle("Show TileLang's own report", key="show_report")
-        st.download_button(
-            f"Download it ({size_bytes(size)})", data=found.report.read_bytes, file_name=f"{request.kernel}_{request.target}_lowering.html",
-            mime="text/html", on_click="ignore", key="download_report",
-        )  # fmt: skip
-    if shown:
-        st.iframe(found.report, height=820)
 
 
 def draw_layouts(request: Request) -> None:

@@ -4,12 +4,13 @@ import streamlit as st
 
 from tileviz import kernels
 from tileviz.engine import requests
+from tileviz.engine.presets import recorded_words
 from tileviz.engine.requests import Request
 from tileviz.errors import BadRequest
-from tileviz.formats import age, assignments
+from tileviz.formats import assignments
 from tileviz.kernels.base import Kernel
 from tileviz.records import Artifact, JobView, Trial
-from tileviz.ui import code, explore, headline, places, resources, runs, script, shown, state
+from tileviz.ui import code, explore, headline, places, recorded, resources, runs, script, shown, state
 from tileviz.ui.codeview import compare, evidence, lowering, panes, recent, rungs, texts
 from tileviz.ui.forms import Chosen
 from tileviz.ui.stores import store
@@ -98,7 +99,7 @@ def _recent(kernel: Kernel) -> None:
 
 
 def _trial_label(trial: Trial) -> str:
-    return f"{trial.target}, {age(trial.created)}: {assignments(trial.config)}"
+    return f"{trial.target}, {recent.when(trial)}: {assignments({**trial.problem, **trial.config} if trial.recorded else trial.config)}"
 
 
 @guarded
@@ -117,15 +118,19 @@ def body(chosen: Chosen, request: Request | None, job: JobView | None, word: str
     """The running job, the code, and the tabs; or what Compile would do."""
     running = job is not None and job.active
     if running:
-        runs.progress(job, TICK_S)
+        runs.progress(job, TICK_S, panes.show_it_first)
     artifact = store().artifact(request.key) if request is not None else None
+    there = recorded.same(request) if artifact is None and not running else None
+    artifact = artifact or (store().artifact(there.artifact) if there is not None and there.artifact else None)
     if artifact is None:
         _nothing_yet(chosen, request, running)
         return
+    if there is not None:
+        _recorded_stamp(there, artifact)
     _target_hint(artifact, request)
     _failed(request, artifact)
     evidence.draw_checks(artifact, request, chosen.kernel)
-    panes.draw(artifact, chosen.kernel)
+    panes.draw(artifact, chosen.kernel, growing=running and artifact.ptx is None and artifact.source_language != "c")
     _downloads(artifact, chosen.kernel)
     _tabs(artifact, request, chosen.kernel, word)
 
@@ -138,10 +143,37 @@ def _nothing_yet(chosen: Chosen, request: Request | None, running: bool) -> None
     elif not running:
         where = plain(chosen.place.target.name)
         st.markdown(f"**Compile** shows what TileLang makes of the tile program below for {where}; it needs no GPU.")
+    if not running and _recorded(chosen, request):
+        return
     name = chosen.kernel.name
     code.pane(script.program_source(chosen.kernel), "python", key="program", title=f"{name}: the tile program", file=f"{name}.py")
     if request is not None and not running:
         _tabs_without_code(request)
+
+
+def _recorded(chosen: Chosen, request: Request | None) -> bool:
+    """Recorded code of this kernel, for a reader who has compiled none; False where there is none, or there is code of this machine."""
+    tuned = recorded.nearest(chosen.kernel, request, chosen)
+    trial = store().trial(tuned.trial) if tuned is not None else None
+    artifact = store().artifact(trial.artifact) if trial is not None and trial.artifact else None
+    if artifact is None or any(not known.recorded for known in recent.compiled(chosen.kernel.name)):
+        return False
+    there = Request("compile", trial.kernel, trial.problem, trial.config, trial.target)  # as it was, whatever the kernel takes by now
+    with st.container(border=True, key="recorded", gap="small"):
+        _recorded_stamp(trial, artifact, "Nothing of this kernel was compiled on this machine yet.")
+        st.caption(plain(f"{assignments(trial.problem)}, with {assignments(trial.config)}."))
+        recorded.buttons(trial, tuned.sweep)
+        evidence.draw_checks(artifact, there, chosen.kernel)
+        panes.draw(artifact, chosen.kernel)
+    return True
+
+
+def _recorded_stamp(trial: Trial, artifact: Artifact, more: str = "Compile makes it here.") -> None:
+    """Whose code this is: another machine's compilers made it."""
+    versions = ", ".join(filter(None, [artifact.compiler, f"TileLang {trial.fingerprint.get('tilelang', '')}".strip()]))
+    words = recorded_words(trial.device, trial.created)
+    said = f"{words[:1].upper()}{words[1:]}: code for {trial.target}, made there by {versions}. {more}"
+    st.info(plain(said), icon=":material/bookmark:")
 
 
 def _tabs_without_code(request: Request) -> None:

@@ -1,15 +1,18 @@
 """Two panes side by side over the texts of one artifact: a click on a line lights its lines in the other."""
 
+import time
+
 import streamlit as st
 
 from tileviz import lens
 from tileviz.kernels.base import Kernel
 from tileviz.lens.taxonomy import instruction
-from tileviz.records import Artifact
+from tileviz.records import Artifact, JobView
 from tileviz.ui import code
 from tileviz.ui.codepane import code_pane
 from tileviz.ui.codeview import texts
 from tileviz.ui.codeview.texts import View
+from tileviz.ui.stores import store
 from tileviz.ui.trouble import guarded, plain
 
 HEIGHT = 560
@@ -17,12 +20,44 @@ HEIGHT = 560
 SIDES = ("left", "right")
 
 
-def draw(artifact: Artifact, kernel: Kernel) -> None:
-    """Both panes, in a fragment of their own: choosing a text or clicking a line leaves the rest of the page alone."""
-    st.fragment(guarded(_draw), key="_panes")(artifact, kernel)
+TICK_S, HOLD_S, LOOK_S = 0.25, 0.18, 0.02
+"""While it is being compiled: how often the rest of an artifact is asked for, how long one look lasts, and its steps."""
 
 
-def _draw(artifact: Artifact, kernel: Kernel) -> None:
+FIRST_S = 1.0
+"""Most seconds that the rest of the page waits for the panes."""
+
+
+def draw(artifact: Artifact, kernel: Kernel, growing: bool = False) -> None:
+    """Both panes, in a fragment of their own: choosing a text or clicking a line leaves the rest of the page alone.
+
+    `growing`: the artifact is still being made. The panes then show the rest of it as soon as it is there, before the page runs again:
+    a browser paints a fragment sooner than a page.
+    """
+    st.session_state.update(_panes_drawn=False, _panes_grow=artifact.key if growing else "")
+    st.fragment(guarded(_draw), run_every=TICK_S if growing else None, key="_panes")(artifact, kernel, growing)
+
+
+def show_it_first(job: JobView) -> bool:
+    """True for a moment when the job has just ended and the panes have not shown its code yet."""
+    growing = bool(job.artifact) and st.session_state.get("_panes_grow") == job.artifact
+    return growing and job.state == "done" and job.ended is not None and time.time() - job.ended < FIRST_S
+
+
+def whole(artifact: Artifact, hold_s: float) -> Artifact:
+    """The finished artifact as soon as it is stored, else after `hold_s` the one that there is."""
+    end = time.monotonic() + hold_s
+    while (found := store().artifact(artifact.key, complete=True)) is None and time.monotonic() < end:
+        time.sleep(LOOK_S)
+    return found or artifact
+
+
+def _draw(artifact: Artifact, kernel: Kernel, growing: bool = False) -> None:
+    if growing:  # while the page itself runs, nothing waits
+        artifact = whole(artifact, HOLD_S if st.session_state.get("_panes_drawn") else 0.0)
+        if artifact.ptx is not None:
+            st.session_state["_panes_grow"] = ""
+    st.session_state["_panes_drawn"] = True
     columns = st.columns(2, gap="small")
     for side, column in zip(SIDES, columns, strict=True):
         with column:

@@ -4,8 +4,10 @@ import os
 
 import streamlit as st
 
+from tileviz.engine.presets import recorded_words
+from tileviz.formats import age
 from tileviz.records import Trial
-from tileviz.ui.stores import store
+from tileviz.ui.stores import recorded, store
 
 MOST = 40
 
@@ -14,7 +16,7 @@ FRESH_S = 3.0
 
 
 def compiled(kernel: str) -> list[Trial]:
-    """Trials of a kernel with code, newest first, each code once."""
+    """Trials of a kernel with code, each code once: the newest of this machine first, then the recorded ones."""
     return _compiled(os.environ.get("TILEVIZ_HOME", ""), kernel)
 
 
@@ -25,4 +27,10 @@ def _compiled(home: str, kernel: str) -> list[Trial]:
         if trial.artifact and trial.key not in seen:
             seen.add(trial.key)
             out.append(trial)
-    return out
+    there = recorded()
+    return [*out, *(there.with_code(kernel) if there is not None else ())]
+
+
+def when(trial: Trial) -> str:
+    """How old a trial is, or where it was recorded."""
+    return recorded_words(trial.device, trial.created) if trial.recorded else age(trial.created)

@@ -88,7 +88,7 @@ def _python(artifact: Artifact, kernel: Kernel) -> View:
     """The tile program with the lines of its file; the artifact keeps the file as it was compiled."""
     if not artifact.program:
         return View(PYTHON, "python", script.program_source(kernel))
-    shown = extract.numbered(artifact.program, ("program",))
+    shown = extract.numbered(artifact.program, extract.program_roots(artifact.program))
     rows = {number: row for row, (number, _) in enumerate(shown, 1) if number}
     found = enumerate(artifact.lines.get("source", ()), 1)
     links = tuple(n for cuda, python in found if python in rows for n in (rows[python], cuda))

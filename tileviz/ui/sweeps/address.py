@@ -6,7 +6,7 @@ from tileviz import kernels
 from tileviz.records import Config, Problem
 from tileviz.store.sweeps import SweepView
 from tileviz.ui import places, state
-from tileviz.ui.stores import store
+from tileviz.ui.stores import recorded, store
 
 
 def read() -> None:
@@ -17,7 +17,7 @@ def read() -> None:
         view = store().sweep(linked)
         st.session_state["_sweep"] = linked
         if view is None:
-            st.session_state["_sweep_note"] = f"The link's sweep '{linked}' is not in this store."
+            st.session_state["_sweep_note"] = f"The link's sweep '{linked}' is not in this store, nor recorded."
         else:
             _follow(view)
     elif came_from not in (None, "sweep"):
@@ -33,12 +33,29 @@ def shown(kernel: str) -> SweepView | None:
     asked = st.query_params.get("sweep") or st.session_state.get("_sweep")
     view = store().sweep(asked) if asked else None
     if view is None or (view.kernel != kernel and view.kernel in kernels.names()):
-        view = next(iter(store().sweeps(kernel, limit=1)), None)
+        view = next(iter(store().sweeps(kernel, limit=1)), None) or _recorded(kernel)
         if view is not None:
             show(view.id)
     elif "sweep" not in st.query_params:
-        st.query_params["sweep"] = view.id
+        _come_back(view.id)
+    if view is not None and config() is not None:
+        st.session_state["_sweep_config"] = (view.id, config())
     return view
+
+
+def _recorded(kernel: str) -> SweepView | None:
+    """The recorded sweep to show where there is none of this machine: the one that goes deepest into one problem."""
+    there = recorded()
+    views = there.sweeps(kernel) if there is not None else []
+    return min(views, key=lambda view: (len(view.request["problems"]), -view.counts.get("ok", 0)), default=None)
+
+
+def _come_back(sweep: str) -> None:
+    """From another page, whose address knows no sweep: what was open here is open again."""
+    st.query_params["sweep"] = sweep
+    of, ordinal = st.session_state.get("_sweep_config", ("", 0))
+    if of == sweep:
+        st.query_params["config"] = str(ordinal)
 
 
 def show(sweep: str) -> None:
@@ -74,6 +91,8 @@ def take_to(page: str, view: SweepView, problem: Problem, config: Config, trial:
     kernel = kernels.kernel(view.kernel)
     known = places.places()
     chosen = known[view.device] if view.device in known else places.place(view.target)[0]
+    if config_open := st.query_params.get("config", ""):
+        st.session_state["_sweep_config"] = (view.id, config_open)  # it was opened by a click, which draws a part of the page alone
     state.remember(kernel, chosen, {**problem, **config})
     st.session_state["_own"] = {kernel.name: state.words_of(state.defaults(kernel, chosen, problem).config)}
     st.session_state.pop("_job", None)

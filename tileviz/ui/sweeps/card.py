@@ -10,7 +10,7 @@ from tileviz.ui import headline
 from tileviz.ui.resources import TEXT_NAMES
 from tileviz.ui.stores import store
 from tileviz.ui.sweeps import address
-from tileviz.ui.sweeps.table import MEASURED, NOT_RUN, PRUNED, SweepTable, differing
+from tileviz.ui.sweeps.table import MEASURED, NOT_RUN, PRUNED, SweepTable, differing, rated
 from tileviz.ui.trouble import plain
 
 COUNTED = ("sass", "ptx", "source")
@@ -89,18 +89,10 @@ def _times(table: SweepTable, index: int, best: int | None) -> None:
     if best is not None and index != best and table.rows.at[best, "median_us"]:
         against = f"{significant(row['median_us'] / table.rows.at[best, 'median_us'])}\u00d7 the best's time"
     first.metric("Latency", duration_us(row["median_us"]), against, delta_color="gray", delta_arrow="off")
-    rate = rate_words(row)
     share = f"{percent(row['roofline'])} of the ceiling" if _has(row["roofline"]) else "no ceiling known"
-    second.metric("Rate", rate, share, delta_color="gray", delta_arrow="off")
+    second.metric("Rate", rated(row.get("tflops"), row.get("gbps")), share, delta_color="gray", delta_arrow="off")
     if _has(row.get("p10_us")):
         st.caption(f"p10 {duration_us(row['p10_us'])}, p90 {duration_us(row['p90_us'])}, {_int(row['n'])} samples")
-
-
-def rate_words(row: pd.Series) -> str:
-    """TFLOPS where FLOPs are counted, small ones as GFLOPS, else GB/s."""
-    if _has(row.get("tflops")):
-        return f"{significant(row['tflops'])} TFLOPS" if row["tflops"] >= 0.1 else f"{significant(row['tflops'] * 1000)} GFLOPS"
-    return f"{significant(row['gbps'])} GB/s" if _has(row.get("gbps")) else "-"
 
 
 def _why_not(row: pd.Series, trial: Trial | None) -> None:

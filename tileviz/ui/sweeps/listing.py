@@ -5,7 +5,7 @@ import streamlit as st
 
 from tileviz.formats import age, assignments, duration_us
 from tileviz.store.sweeps import SweepView
-from tileviz.ui.stores import store
+from tileviz.ui.stores import recorded, store
 from tileviz.ui.sweeps import address
 from tileviz.ui.trouble import guarded
 
@@ -13,18 +13,25 @@ MOST = 50
 
 
 def draw(shown: SweepView | None) -> None:
-    """Every stored sweep, newest first."""
-    views = store().sweeps(limit=MOST)
+    """Every stored sweep, newest first, then the recorded ones."""
+    own, there = store().sweeps(limit=MOST), recorded()
+    views = [*own, *(there.sweeps(limit=MOST) if there is not None else ())]
     if not views:
         return
-    running = sum(view.active for view in views)
-    title = f"All sweeps ({len(views):,}{'+' if len(views) == MOST else ''}{f', {running} at work' if running else ''})"
+    title = f"All sweeps ({title_words(own, len(views) - len(own))})"
     with st.expander(title, icon=":material/list:", expanded=shown is None):
         st.session_state["_sweeps_listed"] = [view.id for view in views]
         st.dataframe(
             sweeps_frame(views, shown.id if shown else ""), hide_index=True, width="stretch", height=min(38 + 35 * len(views), 248),
             key="sweep_list", on_select=_picked, selection_mode="single-row", alt="All sweeps", column_config=_RIGHT,
         )  # fmt: skip
+
+
+def title_words(own: list[SweepView], recorded: int) -> str:
+    """`3, 1 at work, and 10 recorded`."""
+    running = sum(view.active for view in own)
+    words = f"{len(own):,}{'+' if len(own) == MOST else ''} of this machine{f', {running} at work' if running else ''}"
+    return f"{words}, {recorded:,} recorded" if recorded else words
 
 
 def sweeps_frame(views: list[SweepView], shown: str = "", now: float | None = None) -> pd.DataFrame:
@@ -38,7 +45,7 @@ def _row(view: SweepView, shown: str, now: float | None) -> dict[str, str]:
     return {
         "": "\u25cf" if view.id == shown else "",
         "started": age(view.created, now),
-        "state": "imported" if view.request.get("imported") else view.state,
+        "state": "recorded" if view.recorded else "imported" if view.request.get("imported") else view.state,
         "kernel": view.kernel,
         "on": view.device or view.target,
         "problem": assignments(problems[0]) if len(problems) == 1 else f"{len(problems):,} problems",

@@ -45,8 +45,10 @@ def _choose(table: SweepTable, problem: int) -> Choice | None:
         return None
     axes = varying if len(varying) > 1 else [*varying, next((n for n in table.knobs if n not in varying), varying[0])]
     first, second, third, fourth, fifth = st.columns([3, 3, 3, 3, 2.6], gap="xsmall")
-    x = _select(first, "Columns", axes, "map_x", axes[0])
-    y = _select(second, "Rows", [n for n in axes if n != x] or axes, "map_y", next((n for n in axes if n != x), x))
+    favourites = table.favourites
+    x = _select(first, "Columns", axes, "map_x", next((n for n in favourites if n in axes), axes[0]))
+    left = [n for n in axes if n != x] or axes
+    y = _select(second, "Rows", left, "map_y", next((n for n in favourites if n in left), left[0]))
     by = _select(third, "Small multiples", [NONE, *(n for n in varying if n not in (x, y))], "map_by", NONE)
     metrics = [name for name, column in RATES.items() if column in table.rows and table.rows[column].notna().any()] or ["latency"]
     metric = fourth.selectbox("Show", metrics, key="_map_metric")

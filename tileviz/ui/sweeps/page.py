@@ -3,12 +3,13 @@
 import streamlit as st
 
 from tileviz import kernels
+from tileviz.engine.presets import recorded_words
 from tileviz.engine.sweeps import client
 from tileviz.formats import assignments
 from tileviz.store.sweeps import SweepView
 from tileviz.ui import explore, places, state
 from tileviz.ui.stores import store
-from tileviz.ui.sweeps import address, bringing, listing, loading, watch
+from tileviz.ui.sweeps import address, bringing, listing, loading, race, watch
 from tileviz.ui.sweeps.space_form import SetUp
 from tileviz.ui.sweeps.space_words import count_words, effort_words, rule_lines
 from tileviz.ui.trouble import plain
@@ -32,7 +33,9 @@ def header(chosen: SetUp) -> None:
     nothing = chosen.request is None or not chosen.request.counted["unique"]
     if button.button("Start", key="sweep_start", type="primary", width="stretch", disabled=nothing, icon=":material/play_arrow:"):
         state.drop_notes()
-        address.show(client.submit(store(), chosen.request, chosen.space))
+        sweep = client.submit(store(), chosen.request, chosen.space)
+        race.after(sweep, chosen)
+        address.show(sweep)
         loading.refresh()
         st.rerun()
     if chosen.mistakes:
@@ -77,12 +80,24 @@ def body(chosen: SetUp) -> None:
         bringing.in_expander()
         return
     listing.draw(view)
+    if view.recorded:
+        _recorded(view, chosen)
     _which(view)
     watch.panel(view)
     from tileviz.ui.sweeps import results  # only now: plotly takes its time, and the form is on the screen
 
     results.draw(loading.table(view))
     bringing.in_expander()
+
+
+def _recorded(view: SweepView, chosen: SetUp) -> None:
+    """Says whose numbers these are, and how to get one's own."""
+    words = recorded_words(view.device, view.created)
+    said = f"**{words[:1].upper()}{words[1:]}**: this sweep comes with tileviz and was not measured on this machine."
+    if not store().sweeps(view.kernel, limit=1):
+        said += f" No sweep of {plain(view.kernel)} was run here yet"
+        said += f": **Start** searches the space on the left on {chosen.place.word}." if chosen.request is not None else "."
+    st.info(said, icon=":material/bookmark:")
 
 
 def _which(view: SweepView) -> None:

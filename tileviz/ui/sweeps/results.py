@@ -3,6 +3,7 @@
 import streamlit as st
 
 from tileviz.formats import assignments
+from tileviz.ui import flop_count
 from tileviz.ui.evidence import CPU_CAVEAT
 from tileviz.ui.sweeps import map_view, take, views
 from tileviz.ui.sweeps.table import SweepTable
@@ -20,6 +21,9 @@ def draw(table: SweepTable) -> None:
         st.info("This sweep has no configs.")
         return
     problem = _problem(table)
+    table = flop_count.table(table)
+    for sentence in flop_count.sentences(table.view.kernel, table.problems[problem]):
+        st.caption(plain(sentence))
     map_view.draw(table, problem)
     if table.view.target == "cpu":
         st.caption(CPU_CAVEAT)

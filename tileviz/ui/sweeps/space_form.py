@@ -6,11 +6,13 @@ from typing import Any
 
 import streamlit as st
 
+from tileviz.compiler import toolchain
 from tileviz.engine.requests import L2_MODES
 from tileviz.engine.strategies import STRATEGIES
+from tileviz.engine.sweeps import rival
 from tileviz.engine.sweeps.budget import EFFORTS
 from tileviz.engine.sweeps.request import SweepRequest, resolve_sweep
-from tileviz.engine.sweeps.space import Space
+from tileviz.engine.sweeps.space import Space, offered_values
 from tileviz.errors import TilevizError
 from tileviz.formats import word
 from tileviz.kernels.base import Choice, Flag, Kernel
@@ -23,6 +25,11 @@ from tileviz.ui.trouble import guarded, plain
 BY_EFFORT = "by effort"
 
 EFFORT_HELP = "quick: some 10 s, the model's favourites first. normal: up to 200 configs of a problem. full: all of them."
+
+RACE_HELP = (
+    "Runs TileLang's own AutoTuner over the same configs, cold and in a process of its own, and times its best beside ours. It tries every"
+    " config and tells only its best: about a second for each, less on many cores."
+)
 
 PILLS = "<style>.st-key-form [data-testid='stButtonGroup'] button { padding-inline: 8px; min-height: 28px; min-width: 0; }</style>"
 """A knob's values fit beside its name. Constant text of ours."""
@@ -44,6 +51,8 @@ class SetUp:
     """None when something cannot be meant."""
     space: Space | None
     mistakes: list[str] = field(default_factory=list)
+    race: bool = False
+    """Race TileLang's AutoTuner when the sweep has ended."""
 
 
 def draw() -> SetUp:
@@ -62,17 +71,21 @@ def resolved(kernel: Kernel, place: Place, problems: list, values: dict, setting
     """The set-up with its request and space, or with what is wrong."""
     if mistakes:
         return SetUp(kernel, place, None, None, mistakes)
+    missing = toolchain.why_nothing_runs()
+    if missing:
+        return SetUp(kernel, place, None, None, [missing])
     if not place.runs:
         words = (
             f"a sweep measures, and {place.word} is no device of this machine; choose one of {', '.join(d.id for d in places.devices())}"
         )
         return SetUp(kernel, place, None, None, [words])
+    race = settings.pop("race", False)
     asked = {"kernel": kernel.name, "problems": problems, "values": values, "device": place.device.id, **settings}
     try:
         request, space = _resolved(json.dumps(asked), place.device.id, places.devices())
     except TilevizError as error:
         return SetUp(kernel, place, None, None, [error.message])
-    return SetUp(kernel, place, request, space, [])
+    return SetUp(kernel, place, request, space, [], race)
 
 
 @st.cache_resource(max_entries=16, show_spinner="counting configs")
@@ -127,10 +140,11 @@ def _knobs(kernel: Kernel, place: Place, mistakes: list[str]) -> dict[str, list[
         st.space("stretch")
         for label, what in (("all values", "all"), ("defaults only", "own")):
             st.button(label, key=f"_sw_{what}", type="tertiary", on_click=_set_all, args=(kernel, place, what))
-    own, values = state.defaults(kernel, place).config, {}
+    own, values, offered = state.defaults(kernel, place).config, {}, offered_values(kernel, place.target)
     for knob in kernel.knobs:
-        declared = [word(c) for c in knob.choices]
-        options = list(dict.fromkeys([*declared, word(own[knob.name]), *_typed_before(kernel, knob.name)]))
+        declared = [word(c) for c in offered[knob.name]]
+        known = [word(c) for c in knob.offered(place.target.name)]
+        options = list(dict.fromkeys([*known, word(own[knob.name]), *_typed_before(kernel, knob.name)]))
         if not (knob.is_flag or knob.is_word):
             options = [*sorted(options, key=int), state.TYPE_YOUR_OWN]
         values[knob.name] = _pick(kernel, knob.name, options, declared, knob.help, forms.KNOB_WIDTH, mistakes, knob)
@@ -196,7 +210,7 @@ def _pass_configs(kernel: Kernel, mistakes: list[str]) -> dict[str, list[str]]:
 def _set_all(kernel: Kernel, place: Place, what: str) -> None:
     own = state.defaults(kernel, place).config
     for knob in kernel.knobs:
-        words = [word(c) for c in knob.choices] if what == "all" else [word(own[knob.name])]
+        words = [word(c) for c in knob.offered(place.target.name)] if what == "all" else [word(own[knob.name])]
         st.session_state[key(kernel, knob.name)] = words
 
 
@@ -221,6 +235,10 @@ def _search(kernel: Kernel, place: Place) -> dict[str, Any]:
             )
             settings[name] = found
         settings["baselines"] = st.checkbox("Baselines at the end", value=True, key="sw_baselines", **KEEP)
+        refused = rival.why_not_on(place.target.name)
+        settings["race"] = not refused and st.checkbox("Race TileLang's AutoTuner at the end", key="sw_race", help=RACE_HELP, **KEEP)
+        if refused:
+            st.caption(plain(f"No race against TileLang's autotune here: {refused}."))
         if place.target.is_cuda:
             settings["l2"] = st.segmented_control("L2 before each sample", L2_MODES, default="cold", required=True, key="sw_l2", **KEEP)
         settings["seed"] = int(st.number_input("Seed", min_value=0, max_value=2**31 - 1, value=0, step=1, key="sw_seed", **KEEP))

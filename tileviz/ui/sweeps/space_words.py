@@ -75,12 +75,12 @@ def effort_words(effort: str, budget: dict[str, Any], unique: int) -> str:
     """What Start will do, as far as the budget says it."""
     limits = []
     if budget.get("trials") is not None and budget["trials"] < unique:
-        limits.append(f"{budget['trials']:,} of them")
+        limits.append(f"at most {budget['trials']:,} of them")
     if budget.get("seconds") is not None:
-        limits.append(f"{budget['seconds']:g} s of search")
+        limits.append(f"at most {budget['seconds']:g} s of search")
     if budget.get("patience") is not None:
-        limits.append(f"until the best has not moved for {budget['patience']:,}")
-    return f"effort {effort}: " + (", at most ".join(["at most " + limits[0], *limits[1:]]) if limits else "all of them")
+        limits.append(f"until the best has not moved for {budget['patience']:,} configs")
+    return f"effort {effort}: " + (", ".join(limits) or "all of them")
 
 
 def _doublings(low: int, high: int) -> list[str]:

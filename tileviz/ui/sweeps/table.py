@@ -7,7 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from tileviz.formats import word
+from tileviz.bench.roofline import bound_by_rates
+from tileviz.formats import rate, word
 from tileviz.store.sweeps import SweepView
 
 MEASURED, FAILED, PRUNED, NOT_RUN = "measured", "failed", "pruned", "not run"
@@ -21,6 +22,8 @@ SHORT = {
     "implausible": "implausible",
 }  # fmt: skip
 """A status in a cell of the heatmap."""
+
+FLAGS = {"true", "false"}
 
 RATES = {"latency": "median_us", "TFLOPS": "tflops", "GB/s": "gbps"}
 """What a chart may show of a timed config: the column of each."""
@@ -54,6 +57,12 @@ class SweepTable:
         """Knobs with more than one value that make a difference to the code."""
         idle = set(self.idle)
         return [name for name, values in self.values.items() if len(values) > 1 and name not in idle]
+
+    @property
+    def favourites(self) -> list[str]:
+        """Varying knobs in the order in which they are good axes: numbers before words, flags last."""
+        kind = {name: 0 if all(map(_is_number, self.values[name])) else 1 + (set(self.values[name]) <= FLAGS) for name in self.varying}
+        return sorted(kind, key=kind.get)
 
     @cached_property
     def idle(self) -> list[str]:
@@ -114,6 +123,11 @@ def ordered(words: Sequence[str]) -> list[str]:
     """Numbers ascending, then words in their own order."""
     numbers = [w for w in words if _is_number(w)]
     return sorted(numbers, key=float) + [w for w in words if not _is_number(w)]
+
+
+def rated(tflops: float | None, gbps: float | None) -> str:
+    """The rate that a config is judged by: TFLOPS, or GB/s where memory binds."""
+    return rate(tflops, gbps, bound_by_rates(tflops, gbps))
 
 
 def differing(ours: dict[str, Any], theirs: dict[str, Any]) -> dict[str, tuple[str, str]]:

@@ -4,13 +4,16 @@ import streamlit as st
 
 from tileviz import kernels
 from tileviz.compiler import targets
+from tileviz.engine import presets
 from tileviz.engine.sweeps import results
 from tileviz.errors import TilevizError
 from tileviz.store import exchange
+from tileviz.store.sweeps import SweepView
 from tileviz.ui import script
 from tileviz.ui.stores import store
 from tileviz.ui.sweeps import top
 from tileviz.ui.sweeps.table import SweepTable
+from tileviz.ui.trouble import guarded
 
 FORMATS = {"csv": ("CSV", "csv"), "json": ("JSON", "json"), "t4": ("Kernel Tuner T4", "t4.json")}
 """A format of `exchange.FORMATS`, its title, and how its file ends."""
@@ -24,6 +27,7 @@ def draw(table: SweepTable, problem: int) -> None:
     if best is None:
         st.info("No config of this problem has a time yet; the files above hold what there is.")
         return
+    _preset(table)
     left, right = st.columns(2, gap="medium")
     with left:
         st.markdown("**The best config, as Python**")
@@ -36,7 +40,47 @@ def draw(table: SweepTable, problem: int) -> None:
         st.caption("The best configs: `@autotune(configs=configs)`.")
         st.code(autotune_text(table, problem, most), language="python", height=200)
         st.markdown("**Again from a shell**")
-        st.code(f"python -m tileviz show {table.view.id}\npython -m tileviz sweep --resume {table.view.id}", language=None)
+        st.code("\n".join(shell_lines(table.view)), language=None)
+
+
+def _preset(table: SweepTable) -> None:
+    """What problems like these start from: kept by a click, and forgotten by another."""
+    view, kept = table.view, presets.kept(store(), table.view)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown("**As a preset**", help=PRESET_HELP)
+        if view.recorded:
+            st.caption(f"{len(kept):,} of its configs are presets that come with tileviz." if kept else "None of its configs is a preset.")
+        elif kept:
+            st.badge(f"kept for {len(kept):,} problem{'s' if len(kept) > 1 else ''}", color="green", icon=":material/bookmark:")
+            st.button("Forget it", key="_preset_forget", type="tertiary", on_click=_forget, args=([tuned.id for tuned in kept],))
+        if not view.recorded and not view.active:
+            words = f"Keep the best of {len(view.best):,} problems" if len(view.best) > 1 else "Keep the best"
+            again = "Keep them again" if len(view.best) > 1 else "Keep it again"
+            st.button(again if kept else words, key="_preset_keep", icon=":material/bookmark_add:", on_click=_keep, args=(view.id,))
+
+
+PRESET_HELP = (
+    "The best config of each problem becomes what Explore, Code and the command line start from, for this problem and for like ones on this"
+    " target: the nearest problem wins, and the page says which."
+)
+
+
+@guarded
+def _keep(sweep: str) -> None:
+    presets.keep(store(), sweep)
+
+
+@guarded
+def _forget(ids: list[str]) -> None:
+    for tuned in ids:
+        store().forget_tuned(tuned)
+
+
+def shell_lines(view: SweepView) -> list[str]:
+    lines = [f"python -m tileviz show {view.id}"]
+    if view.recorded:
+        return lines
+    return [*lines, f"python -m tileviz show {view.id} --keep-best", f"python -m tileviz sweep --resume {view.id}"]
 
 
 def best_script(table: SweepTable, problem: int, best: int) -> str:
@@ -47,7 +91,8 @@ def best_script(table: SweepTable, problem: int, best: int) -> str:
         return alone
     try:
         kernel, target = kernels.kernel(view.kernel), targets.target(view.target)
-        return script.script(kernel, kernel.problem(table.problems[problem], target.kind), config, target, view.device)
+        device = "cuda" if view.recorded else view.device  # a recorded one goes by its name
+        return script.script(kernel, kernel.problem(table.problems[problem], target.kind), config, target, device)
     except (TilevizError, KeyError):
         return alone
 

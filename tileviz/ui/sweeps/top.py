@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from tileviz.formats import duration_us, percent, scale_us, significant
 from tileviz.records import BaselineResult
 from tileviz.ui.charts import style
-from tileviz.ui.sweeps.table import SweepTable, differing
+from tileviz.ui.sweeps.table import SweepTable, differing, rated
 
 BARS = 15
 
@@ -39,19 +39,19 @@ def top_table(frame: pd.DataFrame, table: SweepTable) -> pd.DataFrame:
         rows.append(
             {
                 "#": f"{place}{' =' if row.tied else ''}",
+                "config": f"{row.ordinal}",
                 "latency": duration_us(row.us),
                 "p10 to p90": f"{duration_us(row.p10_us)} to {duration_us(row.p90_us)}",
                 "of best": f"{significant(row.ratio)}\u00d7",
-                "TFLOPS": significant(known.get("tflops")),
+                "rate": rated(known.get("tflops"), known.get("gbps")),
                 "ceiling": percent(known.get("roofline"), 0),
                 "registers": significant(known.get("registers")),
                 "shared, B": f"{known['shared_bytes']:,.0f}",
                 "differs from the best in": row.differs,
-                "config": f"{row.ordinal}",
             }
         )
     shown = pd.DataFrame(rows)
-    empty = [name for name in ("TFLOPS", "ceiling", "registers") if len(shown) and (shown[name] == "-").all()]
+    empty = [name for name in ("rate", "ceiling", "registers") if len(shown) and (shown[name] == "-").all()]
     nothing_shared = ["shared, B"] if len(shown) and (shown["shared, B"] == "0").all() else []
     return shown.drop(columns=[*empty, *nothing_shared])
 

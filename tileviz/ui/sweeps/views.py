@@ -10,11 +10,11 @@ from tileviz.engine.ceilings_job import stored_ceilings
 from tileviz.engine.sweeps import importance
 from tileviz.errors import TilevizError
 from tileviz.records import Trial
-from tileviz.ui import places
+from tileviz.ui import flop_count, places
 from tileviz.ui.charts import style
 from tileviz.ui.codeview import waiting
-from tileviz.ui.stores import store
-from tileviz.ui.sweeps import address, against, effects, failures, map_view, parallel, progress, rooflines, shapes, top
+from tileviz.ui.stores import recorded, store
+from tileviz.ui.sweeps import address, against, effects, failures, map_view, parallel, progress, race, rooflines, shapes, top
 from tileviz.ui.sweeps.table import SweepTable
 from tileviz.ui.trouble import guarded, plain
 
@@ -48,6 +48,7 @@ def draw_progress(table: SweepTable, problem: int) -> None:
             st.markdown(f"**{title}**")
             _clickable(progress.progress_figure(frame, by), f"progress_{by}", title)
     st.caption("Line: best so far. Crosses at the top: without a time. Finalists stand at their first result, with the time of their last.")
+    race.draw(table, problem)
 
 
 def draw_effects(table: SweepTable, problem: int) -> None:
@@ -92,6 +93,9 @@ def _importance(table: SweepTable, problem: int) -> None:
         return
     for reason in waiting.failures(name):
         st.warning(plain(f"Importance could not be computed: {reason}"))
+    if table.view.recorded:
+        st.caption("It was not recorded with this sweep.")
+        return
     st.button("Compute importance", key="_importance", icon=":material/functions:", on_click=_ask_importance, args=(table.view.id,))
 
 
@@ -162,7 +166,7 @@ def draw_roofline(table: SweepTable, problem: int) -> None:
     kernel, trial = kernels.kernel(view.kernel), _best_trial(table, problem)
     peaks, ceilings = _ceilings(table, trial)
     try:
-        costs = {n: kernel.cost(p) for n, p in enumerate(table.problems)}
+        costs = {n: kernel.cost(p).counted(flop_count.chosen()) for n, p in enumerate(table.problems)}
         mode = kernel.math_mode(table.problems[problem], targets.target(view.target))
     except (TilevizError, KeyError):
         st.info("The problems of this sweep are not as this kernel has them.")
@@ -199,9 +203,10 @@ def draw_failures(table: SweepTable, problem: int) -> None:
 
 def _ceilings(table: SweepTable, trial: Trial | None):
     """(datasheet peaks or None, measured ceilings or None) of the device that the sweep ran on."""
-    here = next((d for d in places.devices() if d.id == table.view.device and d.target == table.view.target), None)
-    named = (trial.fingerprint.get("device") if trial else None) or (here.name if here else "")
-    return peaks_of(str(named)), stored_ceilings(here.id, store()) if here else None
+    known = (*places.devices(), *(recorded().devices() if table.view.recorded else ()))
+    there = next((d for d in known if d.id == table.view.device and d.target == table.view.target), None)
+    named = (trial.fingerprint.get("device") if trial else None) or (there.name if there else "")
+    return peaks_of(str(named)), stored_ceilings(there.id, recorded() if table.view.recorded else store()) if there else None
 
 
 def _best_trial(table: SweepTable, problem: int) -> Trial | None:
@@ -242,4 +247,4 @@ def _row_picked(key: str) -> None:
         address.open_config(ordinals[rows[0]])
 
 
-_NUMBERS = ("#", "latency", "p10 to p90", "of best", "TFLOPS", "ceiling", "registers", "shared, B", "configs", "share", "config")
+_NUMBERS = ("#", "latency", "p10 to p90", "of best", "rate", "ceiling", "registers", "shared, B", "configs", "share", "config")

@@ -5,14 +5,14 @@ import time
 import streamlit as st
 
 from tileviz.engine import client as jobs
-from tileviz.engine.sweeps import client
-from tileviz.formats import age, assignments, duration_us, seconds
+from tileviz.engine.sweeps import client, rival
+from tileviz.formats import age, assignments, duration_us, race_words, seconds
 from tileviz.records import JobView
 from tileviz.store.sweeps import NOT_RUN, Pace, SweepView
 from tileviz.ui import runs
 from tileviz.ui.stores import store
 from tileviz.ui.sweeps import address, loading, space_form
-from tileviz.ui.sweeps.table import SHORT
+from tileviz.ui.sweeps.table import SHORT, rated
 from tileviz.ui.trouble import guarded, plain
 
 TICK_S = 1.0
@@ -66,7 +66,7 @@ def _buttons(view: SweepView, job: JobView | None) -> None:
         st.button("Refresh charts", key="_sweep_refresh", icon=":material/refresh:", on_click=loading.refresh, type="tertiary")
         stopping = job is not None and job.state == "cancelling"
         st.button("Cancel", key="_sweep_cancel", icon=":material/stop:", on_click=_cancel, args=(view.id,), disabled=stopping)
-    elif not view.request.get("imported") and view.counts.get(NOT_RUN):
+    elif not (view.recorded or view.request.get("imported")) and view.counts.get(NOT_RUN):
         left = view.counts[NOT_RUN]
         st.button(
             "Resume", key="_sweep_resume", icon=":material/play_arrow:", on_click=_resume, args=(view.id,),
@@ -137,14 +137,19 @@ def best_words(view: SweepView, pace: Pace) -> str:
         return f"a best for {len(pace.best_us):,} of {len(view.request['problems']):,} problems"
     trial = store().trial(view.best[0]) if view.best.get(0) else None
     words = f"best {'so far ' if view.active else ''}{duration_us(next(iter(pace.best_us.values())))}"
-    return f"{words}: {assignments(trial.config)}" if trial is not None else words
+    if trial is None:
+        return words
+    tied = len(view.tied.get(0, ()))
+    also = f", tied with {tied - 1:,} other{'s' if tied > 2 else ''}" if tied > 1 and not view.active else ""
+    return f"{words}, {rated(trial.tflops, trial.gbps)}: {assignments(trial.config)}{also}"
 
 
 def note_words(view: SweepView) -> list[str]:
-    """What else is to be said of a sweep that ended: how busy the device was, what failed after the search."""
+    """What else is to be said of a sweep that ended: how busy the device was, what failed after the search, who won a race."""
     busy = view.notes.get("lane_busy")
     words = [f"The device measured {busy:.0%} of the time after the first compile."] if busy else []
-    return words + [str(text) for name, text in view.notes.items() if name.startswith(("turns", "baselines"))]
+    raced = [race_words(found) for n in range(len(view.request["problems"])) if (found := rival.told(view.notes, n))]
+    return words + [str(text) for name, text in view.notes.items() if name.startswith(("turns", "baselines"))] + raced
 
 
 def settings_button(view: SweepView, kernel) -> None:
