@@ -1,8 +1,10 @@
 """How a store of 100,000 trials is to work with, in a real Chromium: `python -m benchmarks.big_store [--trials N] [--json FILE]`.
 
-Builds the store through its own interface from a sweep that is really run on the CPU, then measures each page's first chart, on a small
-store and on the large one, and the pictures of a sweep of 10,000 configs. Prints a table of each wait with its budget and exits 1 when one
-is over. Needs Playwright and a Chromium; no GPU.
+Builds the store through its own interface from a sweep that is really run on the CPU, then measures, on a small store and on the large
+one, from a click on a page's link in an open session to that page's first chart; and in the large one, from choosing a sweep of 10,000
+configs in the list to its pictures. A page opened by its address in a fresh document is told beside them: most of that wait is Streamlit's
+own page load, which `page_latency` has a budget for. Prints a table of each wait and exits 1 when one is over its budget. Needs Playwright
+and a Chromium; no GPU.
 """
 
 import argparse
@@ -16,12 +18,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from benchmarks.page_latency import FLAGS, Wait, browser_path, free_port, print_table, served, stop_engine
+from benchmarks.page_latency import FLAGS, IDLE, Wait, browser_path, free_port, print_table, served, since_click, stop_engine
 from tileviz.engine import client, requests
 from tileviz.engine.sweeps import client as sweeps
 from tileviz.engine.sweeps.request import resolve_sweep
@@ -42,6 +44,9 @@ SPACE = {name: (value,) for name, value in FIXED.items()} | {
 LANDSCAPE = {"block_M": (96, 16), "block_N": (128, 16), "block_K": (48, 16), "num_stages": (3, 1)}
 """The best value of each knob, and a step of it: a made-up landscape."""
 
+QUIET_MS = 500
+"""Before a click: what a person reads first, and what a page still fetches, is over."""
+
 SAMPLES = 50
 """Of each trial, as a sweep on a GPU takes them."""
 
@@ -51,14 +56,32 @@ BATCH = 500
 FIRST_CHART_S, HEATMAP_S, SCATTER_S = 1.0, 1.0, 2.5
 
 DRAWN = "document.querySelector('{}') !== null"
-FIRST = {
-    "Explore": ("", DRAWN.format(".js-plotly-plot .barlayer path")),
-    "Sweep": ("sweep", DRAWN.format(".st-key-sweep_map .js-plotly-plot .hm image, .st-key-sweep_map .js-plotly-plot .scatterlayer path")),
-    "Code": ("codeview", "[...document.querySelectorAll('.st-key-pane_left *')].some(e => e.shadowRoot?.querySelector('.row'))"
-                         " || document.querySelector('.st-key-pane_left .row') !== null"),
-    "System": ("system", DRAWN.format("[data-testid=stDataFrame] canvas")),
-}  # fmt: skip
-"""A page's address and what must be on it: its first chart, or what stands in the place of one."""
+
+
+@dataclass(frozen=True)
+class Stop:
+    """A page, where it is, what must be on it, and the page that its link is clicked on."""
+
+    name: str
+    stem: str
+    drawn: str
+    """JavaScript: its first chart is there, or what stands in the place of one."""
+    before: str
+
+
+MAP = ".st-key-sweep_map .js-plotly-plot"
+STOPS = (
+    Stop("Explore", "", DRAWN.format(".js-plotly-plot .barlayer path"), before="Code"),
+    Stop("Sweep", "sweep", DRAWN.format(f"{MAP} .hm image, {MAP} .scatterlayer path"), before="Explore"),
+    Stop("Code", "codeview", "[...document.querySelectorAll('.st-key-pane_left *')].some(e => e.shadowRoot?.querySelector('.row'))"
+                             " || document.querySelector('.st-key-pane_left .row') !== null", before="Explore"),
+    Stop("System", "system", DRAWN.format("[data-testid=stDataFrame] canvas") + " && document.querySelector('h1')?.innerText === 'System'"
+                             " && document.querySelector('.st-key-run') === null", before="Explore"),
+)  # fmt: skip
+"""People land on Explore. Explore itself is reached from Code: a session that has drawn no chart yet."""
+
+ROW_PX, HEADER_PX, TICK_PX = 33, 34, 16
+"""Of the list of sweeps: the height of a row and of its header, and where the box to tick is."""
 
 SCATTER = "[...document.querySelectorAll('.st-key-against_chart canvas')].some(c => c.width > 0)"
 
@@ -86,17 +109,21 @@ def main() -> int:
 
 def measured(home: Path, trials: int, repeats: int) -> list[Wait]:
     store, port = Store(home), free_port()
-    seed = seeded(store)
+    kept = store.sweep("big0") is not None
+    if kept and not store.latest(requests.resolve("gemm", SIZES, target="cpu", baselines=False).key, "cpu"):
+        raise SystemExit(f"the store in {home} was built with another kernel file or other tools; delete it to build it again")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_path(playwright), args=list(FLAGS))
         waits = []
-        if not store.sweep("big0"):
+        if not kept:
+            seed = seeded(store)
             with served(port):
-                waits += first_charts(browser, port, seed, f"{len(store.trials(limit=10**6)):,} trials", repeats)
+                waits += first_charts(browser, port, f"{len(store.trials(limit=10**6)):,} trials", repeats)
             built(store, seed, trials)
         size = store.size_bytes()["results"] / 1e6
         with served(port):
-            waits += first_charts(browser, port, "big0", f"{trials:,} trials, {size:,.0f} MB", repeats)
+            waits += first_charts(browser, port, f"{trials:,} trials, {size:,.0f} MB", repeats)
+        with served(port):  # one that has read no sweep
             waits += pictures(browser, port, repeats)
         browser.close()
     return waits
@@ -147,46 +174,72 @@ def likeness(luck: random.Random, real: list[Trial], config: dict) -> Trial:
     return replace(trial, trial=new_id(), config=config, key=new_id(), timing=timing, instructions=counts, created=time.time())
 
 
-def first_charts(browser: Browser, port: int, sweep: str, of: str, repeats: int) -> list[Wait]:
-    """Each page opened by its address in a server and a browser that have drawn it before."""
-    page, waits = browser.new_context(viewport={"width": 1280, "height": 900}).new_page(), []
-    for name, (stem, drawn) in FIRST.items():
-        address = f"http://127.0.0.1:{port}/{stem}?kernel=gemm&target=cpu&" + "&".join(f"{n}={v}" for n, v in SIZES.items())
-        if name == "Sweep":
-            address += f"&sweep={sweep}"
-        opened(page, address, drawn)
-        took = [opened(page, address, drawn) for _ in range(repeats)]
-        waits.append(Wait(f"{name}, first chart, {of}", statistics.median(took), FIRST_CHART_S, "s", repeats))
+def first_charts(browser: Browser, port: int, of: str, repeats: int) -> list[Wait]:
+    """Each page by a click on its link and by its address, in a server and a browser that have drawn it before."""
+    page, waits = new_page(browser), []
+    pages = {stop.name: stop for stop in STOPS}
+    for stop in STOPS:
+        opened(page, port, stop)
+    for stop in STOPS:
+        took = [clicked(page, port, pages[stop.before], stop) for _ in range(repeats)]
+        waits.append(Wait(f"{stop.name}, from the click on its link, {of}", statistics.median(took), FIRST_CHART_S, "s", repeats))
+    for stop in STOPS:
+        took = [opened(page, port, stop) for _ in range(repeats)]
+        waits.append(Wait(f"{stop.name}, by its address, {of}", statistics.median(took), None, "s", repeats))
     page.context.close()
     return waits
 
 
-def opened(page: Page, address: str, drawn: str) -> float:
+def new_page(browser: Browser) -> Page:
+    return browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+
+
+def opened(page: Page, port: int, stop: Stop, **more: str) -> float:
+    """Seconds from a page's address in a fresh document, and so in a new session, to its first chart."""
+    words = {"kernel": "gemm", "target": "cpu", **({} if more else SIZES), **more}
     page.goto("about:blank")
     began = time.perf_counter()
-    page.goto(address, wait_until="commit")
-    page.wait_for_function(f"() => {drawn}", polling="raf", timeout=60_000)
+    page.goto(f"http://127.0.0.1:{port}/{stop.stem}?" + "&".join(f"{n}={v}" for n, v in words.items()), wait_until="commit")
+    page.wait_for_function(f"() => {stop.drawn}", polling="raf", timeout=60_000)
     return time.perf_counter() - began
 
 
+def clicked(page: Page, port: int, before: Stop, stop: Stop) -> float:
+    """Seconds from the click on a page's link to its first chart, in a session that stands still on another page and never saw this."""
+    opened(page, port, before)
+    page.wait_for_function(IDLE)
+    page.wait_for_timeout(QUIET_MS)
+    return since_click(page, page.get_by_test_id("stTopNavLink").filter(has_text=stop.name), f"() => {stop.drawn}")
+
+
 def pictures(browser: Browser, port: int, repeats: int) -> list[Wait]:
-    """A sweep of 10,000 configs that this server has not read yet, from the click in the list to its heatmap, and to its scatter."""
-    page, heatmaps, scatters = browser.new_context(viewport={"width": 1280, "height": 900}).new_page(), [], []
-    for number in range(1, repeats + 1):
-        address = f"http://127.0.0.1:{port}/sweep?kernel=gemm&target=cpu&sweep=big{number}"
-        heatmaps.append(opened(page, address, FIRST["Sweep"][1]))
-        page.wait_for_function("() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'")
+    """Sweeps of 10,000 configs that this server has not read yet: from the click in the list to the heatmap, and to the scatter of one."""
+    page, heatmaps, scatters = new_page(browser), [], []
+    for place in range(repeats):
+        opened(page, port, STOPS[1], sweep="big0")
+        page.wait_for_function(IDLE)
+        heatmaps.append(chosen(page, place))
+        page.wait_for_function(IDLE)
         tab = page.get_by_role("tab", name="Resources")
         tab.scroll_into_view_if_needed()
-        page.evaluate("() => addEventListener('click', () => { window.clickedAt = performance.now() }, { capture: true, once: true })")
-        tab.click()
-        took = page.wait_for_function(f"() => {SCATTER} && performance.now() - window.clickedAt", polling="raf", timeout=60_000)
-        scatters.append(took.json_value() / 1000)
+        scatters.append(since_click(page, tab, f"() => {SCATTER}"))
     page.context.close()
     return [
-        Wait("heatmap of an unread sweep of 10,000, page and all", statistics.median(heatmaps), HEATMAP_S, "s", repeats),
+        Wait("heatmap of an unread sweep of 10,000, from the list", statistics.median(heatmaps), HEATMAP_S, "s", repeats),
         Wait("scatter of 10,000 from the click on its tab", statistics.median(scatters), SCATTER_S, "s", repeats),
     ]
+
+
+def chosen(page: Page, place: int) -> float:
+    """Seconds from the click on a row of the list of sweeps to a heatmap with other colours than the one before."""
+    page.get_by_text("All sweeps").click()
+    rows = page.locator(".st-key-sweep_list .dvn-scroller")
+    rows.wait_for()
+    page.wait_for_timeout(QUIET_MS)
+    page.evaluate(f"() => {{ window.before = document.querySelector('{MAP} .hm image').href.baseVal }}")
+    at = {"x": TICK_PX, "y": HEADER_PX + (place + 0.5) * ROW_PX}
+    seen = f"() => [...document.querySelectorAll('{MAP} .hm image')].some(i => i.href.baseVal && i.href.baseVal !== window.before)"
+    return since_click(page, rows, seen, position=at)
 
 
 if __name__ == "__main__":

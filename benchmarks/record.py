@@ -17,13 +17,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.problems import AGAINST
 from benchmarks.recorded_plans import PLANS, Plan, full_problems, shared_configs, wide_configs
 from tileviz.compiler import targets
 from tileviz.engine import client, lane_tasks, presets
 from tileviz.engine.ceilings_job import stored_ceilings
-from tileviz.engine.requests import local_devices
+from tileviz.engine.requests import baseline_names, local_devices
 from tileviz.engine.sweeps import client as sweeps
 from tileviz.engine.sweeps import importance
+from tileviz.engine.sweeps.finals import MAX_AUTOTUNE
 from tileviz.engine.sweeps.request import resolve_sweep
 from tileviz.errors import TilevizError
 from tileviz.formats import assignments, duration_us, rates, seconds, significant, size_bytes
@@ -42,6 +44,9 @@ MAIN_PASS = 0.6
 
 CODE_OF_BEST = 3
 """Configs of the wide sweep that keep their code, beside the default; of every other problem the best one does."""
+
+CONFIG_S = 20.0
+"""Most seconds for compiling a config, and again for its check and timing: one that hangs costs this much."""
 
 LEAST_S = 5.0
 
@@ -107,12 +112,19 @@ class Recorder:
         else:
             configs = shared_configs(plan, target, self._best_configs(plan))
         request, space = resolve_sweep(
-            plan.kernel, problems, configs=configs, seconds=main_s, effort="full" if part == "wide" else "quick",
+            plan.kernel, problems, configs=configs, seconds=main_s, effort="full",
             strategy="grid" if part == "wide" else "model",  # where time runs out, a picture without holes; the likely ones first
             device=self.device.id, baselines=self.baselines == "all" or (self.baselines == "wide" and part == "wide"),
+            only_baselines=self._against(plan, part),
+            timeout_s=CONFIG_S,
             finalists=10 if part == "wide" else 4,
         )  # fmt: skip
         return sweeps.submit(self.store, request, space)
+
+    def _against(self, plan: Plan, part: str) -> tuple[str, ...]:
+        """Of the wide sweep all but torch.compile's max-autotune, which takes up to a minute a problem; of the others the fast ones."""
+        known = baseline_names(kernel_of(plan.kernel), self.device)
+        return tuple(name for name in known if (name in AGAINST[plan.kernel] if part == "shared" else not name.endswith(MAX_AUTOTUNE)))
 
     def _best_configs(self, plan: Plan) -> list[Config]:
         wide = stored_sweep(self.store, plan.kernel, full_problems(plan)[:1])

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from benchmarks.problems import DECODE, attention
+from benchmarks.problems import DECODE, MATRICES, attention
 from tileviz.errors import BadRequest
 from tileviz.kernels import kernel as kernel_of
 from tileviz.kernels.base import Kernel
@@ -35,7 +35,14 @@ class Plan:
     weight: float = 1.0
     """Share of the time, against the other kernels."""
     values: dict[str, tuple] = field(default_factory=dict)
-    """Choices of a knob in place of the declared ones."""
+    """Choices of a knob in place of the declared ones, and of pass configs, which have none declared."""
+
+    def moved(self, kernel: Kernel) -> tuple[str, ...]:
+        """What is changed: the kernel's knobs, and the pass configs."""
+        return (*(knob.name for knob in kernel.knobs), *(name for name in self.values if "." in name))
+
+
+FAST_MATH = {"tl.enable_fast_math": (False, True)}
 
 
 def _matrix(M: int, N: int, K: int, **more: Any) -> dict[str, Any]:
@@ -46,12 +53,12 @@ PLANS = (
     Plan(
         "gemm",
         (
-            _matrix(4096, 4096, 4096), _matrix(512, 512, 512), _matrix(1024, 1024, 1024), _matrix(2048, 2048, 2048),
-            _matrix(8192, 8192, 8192), _matrix(16384, 4096, 1024), _matrix(64, 8192, 8192), _matrix(1000, 1000, 1000),
-            _matrix(4096, 4096, 4096, dtype="bfloat16"),
+            _matrix(4096, 4096, 4096), *(_matrix(*shape) for shape in MATRICES if shape != (4096, 4096, 4096)),
+            *(_matrix(n, n, n, dtype="bfloat16") for n in (1024, 4096, 8192)),
         ),
         plane=("variant", "block_M", "block_N", "block_K"),
-        weight=1.3,
+        shared=12,
+        weight=1.6,
     ),
     Plan(
         "gemm_bias_gelu",
@@ -61,6 +68,8 @@ PLANS = (
             _matrix(8192, 4096, 1024, dtype="bfloat16"),
         ),
         plane=("variant", "block_M", "block_N", "block_K"),
+        values=FAST_MATH,
+        shared=14,
     ),
     Plan(
         "softmax",
@@ -69,16 +78,21 @@ PLANS = (
             {"M": 1024, "N": 131072}, {"M": 131072, "N": 128}, {"M": 8, "N": 262144}, {"M": 8192, "N": 8192, "dtype": "bfloat16"},
         ),
         plane=("variant", "block_M", "threads"),
+        values=FAST_MATH,
+        shared=14,
     ),
     Plan(
         "flash_attention",
         (
-            attention(4096, 128, False), attention(4096, 128, True), attention(1024, 128, False), attention(16384, 128, True),
-            attention(4096, 64, False), attention(4096, 64, True), attention(4096, 256, False), DECODE,
+            attention(4096, 128, False), attention(4096, 128, True), DECODE,
+            *(attention(length, 128, causal) for length in (512, 1024, 16384) for causal in (False, True)),
+            *(attention(length, head, causal) for head in (64, 256) for length in (1024, 4096) for causal in (False, True)),
             {**attention(4096, 128, True), "dtype": "bfloat16"},
         ),
         plane=("schedule", "block_M", "block_N", "num_stages"),
-        weight=1.3,
+        values=FAST_MATH,
+        shared=10,
+        weight=1.6,
     ),
     Plan(
         "vector_add",
@@ -121,7 +135,7 @@ def wide_configs(plan: Plan, target: Target, seed: int = 0) -> list[Config]:
     for _ in range(MOST_DRAWS):
         if chosen.full:
             break
-        chosen.add({**base, **{knob.name: draw.choice(_values(plan, kernel, target, knob.name)) for knob in kernel.knobs}})
+        chosen.add({**base, **{name: draw.choice(_values(plan, kernel, target, name)) for name in plan.moved(kernel)}})
     return chosen.configs
 
 
@@ -157,10 +171,10 @@ def starts(kernel: Kernel, problems: Sequence[Problem], target: Target, extra: S
 
 def neighbours(plan: Plan, kernel: Kernel, target: Target, base: Config) -> Iterator[Config]:
     """The config with one knob at another of its choices."""
-    for knob in kernel.knobs:
-        for value in _values(plan, kernel, target, knob.name):
-            if value != base[knob.name]:
-                yield {**base, knob.name: value}
+    for name in plan.moved(kernel):
+        for value in _values(plan, kernel, target, name):
+            if value != base.get(name, False):
+                yield {**base, name: value}
 
 
 class _Chosen:

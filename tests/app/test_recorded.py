@@ -95,10 +95,11 @@ def test_a_link_keeps_the_plain_defaults():
 def test_a_moved_knob_is_counted_and_can_be_taken_back():
     app = opened(target="sm_90a")
     assert "_start_preset" not in [button.key for button in app.button]
+    before = app.button_group(key="panel_size").value
     app.button_group(key="panel_size").set_value("4").run()
     assert "for this problem; 1 knob changed" in plainly(app)
     app.button(key="_start_preset").click().run()
-    assert app.button_group(key="panel_size").value == "10" and "changed" not in plainly(app)
+    assert app.button_group(key="panel_size").value == before != "4" and "changed" not in plainly(app)
 
 
 def test_knobs_follow_the_problem_to_its_preset_but_for_those_that_were_touched(store):

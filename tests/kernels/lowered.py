@@ -1,6 +1,7 @@
 """Lowers a kernel for a CUDA target, with what the rules say beside what came out. Needs no GPU and no CUDA compiler."""
 
 import os
+import re
 import tempfile
 from dataclasses import dataclass
 
@@ -11,7 +12,7 @@ from tileviz.errors import CompileFailed
 from tileviz.records import Estimate
 
 BARRIER_BYTES = 1024
-"""Static shared memory of TMA's barriers, with the padding up to the dynamic part."""
+"""Static shared memory of barriers, with the padding up to the dynamic part."""
 
 
 @dataclass(frozen=True)
@@ -43,5 +44,5 @@ def lowered(name: str, arch: str, problem: dict | None = None, config: dict | No
     except CompileFailed as error:
         return Outcome(estimate, error=error.detail or error.message, limit_bytes=limit)
     (launch,) = made.launches
-    shared = launch.dynamic_shared_bytes + (BARRIER_BYTES if "mbarrier_mem[" in made.source else 0)
+    shared = launch.dynamic_shared_bytes + (BARRIER_BYTES if re.search(r"uint64_t \w+_mem\[", made.source) else 0)
     return Outcome(estimate, made.source, launch.threads, shared, limit_bytes=limit)

@@ -8,7 +8,18 @@ from tileviz import kernels
 from tileviz.compiler.lowering import lower
 from tileviz.compiler.targets import target
 
-GEMM = {"block_M": 64, "block_N": 64, "block_K": 32, "num_stages": 2, "threads": 128, "enable_swizzle": False, "panel_size": 8}
+GEMM = {
+    "variant": "plain",
+    "store": "direct",
+    "policy": "Square",
+    "block_M": 64,
+    "block_N": 64,
+    "block_K": 32,
+    "num_stages": 2,
+    "threads": 128,
+    "enable_swizzle": False,
+    "panel_size": 8,
+}
 SHAPE = {"M": 256, "N": 256, "K": 64}
 
 
@@ -41,10 +52,25 @@ def test_what_changes_the_code_stays_apart(knob):
 
 
 def test_columns_beyond_the_row_are_idle():
-    one, other = {"block_M": 1, "block_N": 1024, "threads": 128}, {"block_M": 1, "block_N": 8192, "threads": 128}
+    one, other = ({"variant": "online", "block_N": n, "threads": 128} for n in (1024, 8192))
     assert same("softmax", "sm_90a", {"M": 4, "N": 1000}, one, other)
     assert lowered("softmax", "sm_90a", {"M": 4, "N": 1000}, one).source == lowered("softmax", "sm_90a", {"M": 4, "N": 1000}, other).source
     assert not same("softmax", "sm_90a", {"M": 4, "N": 1025}, one, other)
+
+
+@pytest.mark.parametrize(
+    ("variant", "knobs"),
+    [
+        ("whole", {"block_N": 2048, "cluster": 4}),
+        ("cluster", {"block_M": 8, "block_N": 2048}),
+        ("online", {"hold": "input", "blocks_per_sm": 2, "cluster": 4}),
+    ],
+)
+def test_knobs_of_other_variants_are_idle(variant, knobs):
+    one, other = {"variant": variant, "threads": 128}, {"variant": variant, "threads": 128, **knobs}
+    assert same("softmax", "sm_90a", {"M": 16, "N": 4000}, one, other)
+    texts = [lowered("softmax", "sm_90a", {"M": 16, "N": 4000}, config).source for config in (one, other)]
+    assert texts[0] == texts[1] != ""
 
 
 @pytest.mark.parametrize(
@@ -53,7 +79,7 @@ def test_columns_beyond_the_row_are_idle():
         ("vector_add", {"N": 100}, {"threads": 512}),
         ("gemm", {"M": 40, "N": 40, "K": 40}, {"threads": 512, "num_stages": 3, "enable_swizzle": False, "panel_size": 4}),
         ("gemm_bias_gelu", {"M": 40, "N": 40, "K": 40}, {"threads": 512, "num_stages": 3, "enable_swizzle": False, "panel_size": 4}),
-        ("softmax", {"M": 4, "N": 100}, {"threads": 512, "block_N": 16384}),
+        ("softmax", {"M": 4, "N": 100}, {"blocks_per_sm": 2, "block_N": 16384, "hold": "input"}),
         ("flash_attention", {"B": 1, "H": 1, "Sq": 9, "Sk": 40, "D": 64}, {"threads": 256, "num_stages": 2}),
     ],
 )

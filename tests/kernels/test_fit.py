@@ -44,6 +44,6 @@ def test_tiles_that_never_fit_are_told_with_their_size():
 
 
 def test_a_kernel_without_stages_is_checked_as_it_is():
-    assert fitted("softmax", "sm_90a", {}, {})["threads"] == 256
+    assert fitted("softmax", "sm_90a", {}, {})["threads"] == 512
     with pytest.raises(Pruned, match="2,048 threads a block is over the limit"):
         fitted("softmax", "sm_90a", {}, {"threads": 2048})

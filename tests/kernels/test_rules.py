@@ -13,7 +13,8 @@ def judged(name: str, arch: str, problem: dict | None = None, **config):
 
 
 def gemm(arch: str, M: int, N: int, K: int, stages: int, threads: int, problem: dict | None = None, **more):
-    return judged("gemm", arch, problem, block_M=M, block_N=N, block_K=K, num_stages=stages, threads=threads, **more)
+    plain = {"variant": "plain", "store": "direct", "policy": "Square"}
+    return judged("gemm", arch, problem, block_M=M, block_N=N, block_K=K, num_stages=stages, threads=threads, **plain, **more)
 
 
 def said(estimate) -> str:
@@ -151,8 +152,13 @@ def test_wgmma_columns_that_compute_wrong_values_are_named():
 @pytest.mark.parametrize(
     ("name", "problem", "config", "sentence"),
     [
-        ("gemm", {"M": 65_536 * 64, "N": 64, "K": 64}, {"block_M": 64}, "65,536 blocks along y of the grid is over the limit of 65,535"),
-        ("gemm_bias_gelu", {"M": 65_535 * 64 + 1, "N": 64, "K": 64}, {"block_M": 64}, "65,536 blocks along y"),
+        (
+            "gemm",
+            {"M": 65_536 * 64, "N": 64, "K": 64},
+            {"block_M": 64, "variant": "plain"},
+            "65,536 blocks along y of the grid is over the limit of 65,535",
+        ),
+        ("gemm_bias_gelu", {"M": 65_535 * 64 + 1, "N": 64, "K": 64}, {"block_M": 64, "variant": "plain"}, "65,536 blocks along y"),
         ("flash_attention", {"H": 65_536}, {}, "65,536 blocks along y of the grid is over the limit of 65,535; use fewer heads"),
         ("flash_attention", {"B": 70_000}, {}, "70,000 blocks along z of the grid is over the limit of 65,535; use a smaller batch"),
     ],

@@ -16,11 +16,12 @@ WGMMA_OFF = {"tl.disable_wgmma": True}
 
 
 def tile(M: int, N: int, K: int, stages: int, threads: int, **more) -> dict:
-    return {"block_M": M, "block_N": N, "block_K": K, "num_stages": stages, "threads": threads, **more}
+    plain = {"variant": "plain", "store": "direct", "policy": "Square"}
+    return {**plain, "block_M": M, "block_N": N, "block_K": K, "num_stages": stages, "threads": threads, **more}
 
 
 def attention_tile(M: int, N: int, stages: int, threads: int, **more) -> dict:
-    return {"block_M": M, "block_N": N, "num_stages": stages, "threads": threads, **more}
+    return {"block_M": M, "block_N": N, "num_stages": stages, "threads": threads, "schedule": "plain", **more}
 
 
 def attention(Sq: int, Sk: int, **more) -> dict:
@@ -68,6 +69,17 @@ GEMM = [
     ("sm_80", SMALL, tile(128, 128, 32, 1, 1024)),
     ("sm_90a", {**SMALL, "N": 500}, tile(128, 128, 32, 2, 512)),
     ("sm_90a", {**SMALL, "N": 500}, tile(128, 128, 32, 2, 1024)),
+    # C through shared memory, in place of the buffers or larger than they are
+    ("sm_75", SMALL, tile(128, 128, 32, 0, 128, store="shared")),
+    ("sm_80", SMALL, tile(128, 128, 64, 1, 256, store="shared", policy="FullRow")),
+    ("sm_90a", SMALL, tile(256, 256, 64, 1, 256, store="shared")),
+    ("sm_90a", {"M": 250, "N": 231, "K": 243}, tile(64, 64, 32, 2, 128, store="shared")),
+    ("sm_90a", {**SMALL, "dtype": "float32"}, tile(128, 128, 32, 2, 128, store="shared")),
+    ("sm_90a", SMALL, tile(128, 64, 64, 3, 256, store="shared", **WS_OFF)),
+    ("sm_120a", SMALL, tile(128, 128, 32, 1, 128, store="shared")),
+    # whole rows for each warp, as far as they cover the tile
+    ("sm_80", SMALL, tile(32, 128, 64, 1, 256, policy="FullRow")),
+    ("sm_90a", SMALL, tile(128, 48, 64, 2, 256, policy="FullRow")),
     # rows that TMA or cp.async cannot copy
     ("sm_90a", {"M": 512, "N": 512, "K": 100}, tile(128, 128, 64, 2, 256)),
     ("sm_90a", {"M": 511, "N": 511, "K": 511}, tile(128, 128, 64, 2, 256)),
@@ -108,10 +120,14 @@ ATTENTION = [
 SOFTMAX = [
     ("sm_75", {"M": 3, "N": 1}, {"block_M": 1, "threads": 128}),
     ("sm_80", {"M": 3, "N": 1000, "dtype": "float32"}, {"block_M": 4, "threads": 1024}),
-    ("sm_90a", {"M": 3, "N": 31}, {"block_M": 64, "block_N": 4096, "threads": 32}),
-    ("sm_90a", {"M": 3, "N": 100_001}, {"block_M": 2, "block_N": 8192, "threads": 512}),
-    ("sm_90a", {"M": 3, "N": 262_144}, {"block_M": 1, "block_N": 65536, "threads": 1024}),
-    ("sm_120a", {"M": 3, "N": 8193, "dtype": "bfloat16"}, {"block_M": 1, "block_N": 32768, "threads": 2048}),
+    ("sm_90a", {"M": 3, "N": 31}, {"block_M": 64, "threads": 32}),
+    ("sm_90a", {"M": 3, "N": 31}, {"block_M": 32, "threads": 32}),
+    ("sm_90a", {"M": 3, "N": 100_001}, {"variant": "online", "block_M": 2, "block_N": 8192, "threads": 512}),
+    ("sm_90a", {"M": 3, "N": 262_144}, {"variant": "online", "block_M": 1, "block_N": 65536, "threads": 1024}),
+    ("sm_120a", {"M": 3, "N": 8193, "dtype": "bfloat16"}, {"variant": "whole", "block_M": 1, "threads": 2048}),
+    # clusters of blocks
+    ("sm_90a", {"M": 3, "N": 100_001}, {"variant": "cluster", "cluster": 8, "threads": 512, "hold": "input"}),
+    ("sm_90a", {"M": 3, "N": 4096, "dtype": "float32"}, {"variant": "cluster", "cluster": 2, "threads": 64, "blocks_per_sm": 4}),
 ]
 
 VECTOR_ADD = [
@@ -155,8 +171,8 @@ def test_attention(arch, problem, config):
 def test_softmax(arch, problem, config):
     foreseen("softmax", arch, problem, config)
     outcome = lowered("softmax", arch, problem, config)
-    assert outcome.shared_bytes <= outcome.estimate.shared_bytes
-    assert outcome.threads == outcome.estimate.threads
+    if outcome.runs:
+        assert outcome.shared_bytes <= outcome.estimate.shared_bytes and outcome.threads == outcome.estimate.threads
 
 
 @pytest.mark.parametrize(("arch", "problem", "config"), VECTOR_ADD, ids=str)

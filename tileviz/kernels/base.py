@@ -7,6 +7,7 @@ neither TileLang nor torch: `T` imports TileLang on first use, torch is imported
 import hashlib
 import inspect
 import sys
+import types
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -79,7 +80,7 @@ class Kernel:
     defaults: dict[str, Problem] = field(default_factory=dict)
     """{"cpu": {...}, "cuda": {...}}: what the first Run uses, over the defaults of the fields."""
     default_configs: dict[str, Config] = field(default_factory=dict)
-    """{"cpu": {...}, "sm_90a": {...}}: over the defaults of the knobs; an exact target name wins over `cpu` or `cuda`."""
+    """{"cpu": {...}, "sm_90a": {...}}: over the defaults of the knobs, pass configs too; an exact target name wins over `cpu` or `cuda`."""
     suggest: Callable[[Problem, Target], Config] = lambda problem, target: {}
     """Knobs that this problem wants otherwise than `default_configs` has them: smaller tiles for float32, fewer rows for long ones."""
     presets: tuple[Preset, ...] = ()
@@ -90,6 +91,8 @@ class Kernel:
     """What this kernel cannot do on a target whatever the config, in one sentence, or None."""
     check: Callable[[Problem], None] = lambda problem: None
     """Raises BadValue when fields do not go together."""
+    conventions: Callable[[Problem], tuple[str, ...]] = lambda problem: ()
+    """What of this problem others read otherwise, and how it is read here, a sentence each: stands beside every number."""
     error_scale: str = "sum"
     """How the tolerance is derived: `sum` (dot products), `softmax` (rows of probabilities), `attention`, `exact` (elementwise)."""
     math_mode: Callable[[Problem, Target], str] = lambda problem, target: problem["dtype"]
@@ -113,11 +116,17 @@ class Kernel:
     def config(self, values: dict | None = None, target: Target | None = None, problem: Problem | None = None) -> Config:
         """Completes and checks a config; pass configs (names with a dot) come after the knobs.
 
-        A knob that is not given takes what suits the problem, else the target, else its own default.
+        A knob that is not given takes what suits the problem, else the target, else its own default. What suits the problem is taken as a
+        whole: where it does not go with the knobs that are given, the target's defaults take its place.
         """
-        given = dict(values or {})
+        suited = self._completed(values or {}, self.default_config(target, problem))
+        if not (values and target and problem) or not self.rules(problem, suited, target).broken:
+            return suited
+        return self._completed(values, self.default_config(target))
+
+    def _completed(self, values: dict, start: Config) -> Config:
+        given = {name: value for name, value in start.items() if "." in name} | dict(values)
         known = {k.name: k for k in self.knobs}
-        start = dict(self.default_config(target, problem))
         config = {name: k.parse(given.pop(name, start.get(name, k.default))) for name, k in known.items()}
         for name in sorted(given):
             if "." not in name:
@@ -164,10 +173,24 @@ class Kernel:
 
     @property
     def source_hash(self) -> str:
-        return hashlib.sha256(self.source.encode()).hexdigest()[:16]
+        """Of the kernel's file and of those of ours that hold parts of its program: what decides the generated code."""
+        files = _program_files(sys.modules[self.program.__module__])
+        return hashlib.sha256("".join(map(inspect.getsource, files)).encode()).hexdigest()[:16]
 
     def field(self, name: str):
         for f in self.fields:
             if f.name == name:
                 return f
         raise BadRequest(f"{self.name} has no field '{name}'")
+
+
+def _program_files(module: types.ModuleType) -> list[types.ModuleType]:
+    """A kernel's module and the modules of ours that write tile programs (they use `T`), which it imports, in a fixed order."""
+    found = [module]
+    for each in found:
+        for _, value in sorted(vars(each).items()):
+            of = value if isinstance(value, types.ModuleType) else sys.modules.get(str(getattr(value, "__module__", "")))
+            ours = of is not None and of.__name__.startswith("tileviz.kernels.") and of.__name__ != __name__
+            if ours and vars(of).get("T") is T and of not in found:
+                found.append(of)
+    return found

@@ -1,7 +1,7 @@
 """The values a kernel takes: fields of its problem and knobs of its schedule. Each parses what a person typed."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tileviz.errors import BadValue
 
@@ -18,6 +18,8 @@ class Size:
     help: str = ""
     minimum: int = 1
     maximum: int = LARGEST_SIZE
+    weight: float = 1.0
+    """How much a doubling of it matters to which config is the best: little for a size that only makes more blocks of the same kind."""
 
     def parse(self, value) -> int:
         number = _whole(self.name, value)
@@ -89,6 +91,12 @@ class Knob:
     maximum: int = 65536
     step: int = 1
     power_of_two: bool = False
+    only: dict[object, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    """{choice: the targets it is made for}; a choice that is not named is for all. Elsewhere a rule says why it cannot be."""
+
+    def offered(self, target: str) -> tuple:
+        """The choices that are made for a target, by its name."""
+        return tuple(choice for choice in self.choices if target in self.only.get(choice, (target,)))
 
     @property
     def is_flag(self) -> bool:

@@ -2,8 +2,9 @@
 
 from dataclasses import replace
 
-from tileviz.kernels import gemm, rules, torch_calls
+from tileviz.kernels import gemm, gemm_rules, gemm_tcgen05, rules, torch_calls
 from tileviz.kernels.base import Baseline, Choice, Kernel, Preset, T
+from tileviz.kernels.gemm_pipeline import Schedule
 
 EPILOGUES = ("none", "bias", "bias_relu", "bias_gelu_tanh", "bias_gelu_erf", "bias_silu")
 
@@ -13,8 +14,8 @@ def relu(x):
 
 
 def gelu_tanh(x):
-    """0.5 x (1 + tanh u), written as x / (1 + exp(-2 u)): no cancellation where tanh is near -1."""
-    return x / (1 + T.exp(-1.5957691216057308 * (x + 0.044715 * x * x * x)))
+    """0.5 x (1 + tanh u), written as x / (1 + 2^(-2 u log2 e)): no cancellation where tanh is near -1, and an exponent of base 2."""
+    return x * T.fast_rcp(1 + T.exp2(x * (-0.10294324 * (x * x) - 2.3022082)))
 
 
 def gelu_erf(x):
@@ -22,40 +23,39 @@ def gelu_erf(x):
 
 
 def silu(x):
-    return x / (1 + T.exp(-x))
+    return x * T.fast_rcp(1 + T.exp2(-1.4426950408889634 * x))
 
 
-ACTIVATIONS = {"bias_relu": relu, "bias_gelu_tanh": gelu_tanh, "bias_gelu_erf": gelu_erf, "bias_silu": silu}
+def unchanged(x):
+    return x
 
 
-def program(M, N, K, dtype, layout, epilogue, block_M, block_N, block_K, num_stages, threads, enable_swizzle, panel_size):
-    transpose_B = layout == "NT"
-    B_shape = (N, K) if transpose_B else (K, N)
-    B_tile = (block_N, block_K) if transpose_B else (block_K, block_N)
-    activation = ACTIVATIONS.get(epilogue)
+def activation_of(epilogue):
+    named = {"bias_relu": relu, "bias_gelu_tanh": gelu_tanh, "bias_gelu_erf": gelu_erf, "bias_silu": silu}
+    return named.get(epilogue, unchanged)
 
-    @T.macro
-    def block(A, B, bias, C):
-        with T.Kernel(T.ceildiv(N, block_N), T.ceildiv(M, block_M), threads=threads) as (bx, by):
-            A_shared = T.alloc_shared((block_M, block_K), dtype)
-            B_shared = T.alloc_shared(B_tile, dtype)
-            acc = T.alloc_fragment((block_M, block_N), "float32")
-            T.use_swizzle(panel_size, enable=enable_swizzle)
-            T.clear(acc)
-            for k in T.Pipelined(T.ceildiv(K, block_K), num_stages=num_stages):
-                T.copy(A[by * block_M, k * block_K], A_shared)
-                if transpose_B:
-                    T.copy(B[bx * block_N, k * block_K], B_shared)
-                else:
-                    T.copy(B[k * block_K, bx * block_N], B_shared)
-                T.gemm(A_shared, B_shared, acc, transpose_B=transpose_B)
-            if bias is not None:
-                for i, j in T.Parallel(block_M, block_N):
-                    acc[i, j] = acc[i, j] + T.cast(bias[bx * block_N + j], "float32")
-            if activation is not None:
-                for i, j in T.Parallel(block_M, block_N):
-                    acc[i, j] = activation(acc[i, j])
-            T.copy(acc, C[by * block_M, bx * block_N])
+
+def program(
+    M, N, K, dtype, layout, epilogue,
+    variant, block_M, block_N, block_K, num_stages, threads, store, policy, cluster, panel_size, enable_swizzle, blocks,
+):  # fmt: skip
+    activation = activation_of(epilogue)
+    if variant == "plain":
+        block = plain(
+            M, N, K, dtype, layout, activation,
+            block_M, block_N, block_K, num_stages, threads, enable_swizzle, panel_size, policy, store,
+        )  # fmt: skip
+    elif variant == "tcgen05":
+        block = gemm_tcgen05.block(
+            M, N, K, dtype, layout, block_M, block_N, block_K, num_stages, threads, enable_swizzle, panel_size, activation
+        )  # fmt: skip
+    else:
+        panel = panel_size if enable_swizzle else 1
+        schedule = Schedule(
+            M, N, K, dtype, layout, block_M, block_N, block_K, num_stages, threads, panel, policy, store, cluster, blocks
+        )  # fmt: skip
+        block = gemm.HAND_MADE[variant](schedule, activation)
+    B_shape = (N, K) if layout == "NT" else (K, N)
 
     if epilogue == "none":
 
@@ -79,6 +79,42 @@ def program(M, N, K, dtype, layout, epilogue, block_M, block_N, block_K, num_sta
         block(A, B, bias, C)
 
     return gemm_bias_gelu
+
+
+def plain(
+    M, N, K, dtype, layout, activation, block_M, block_N, block_K, num_stages, threads, enable_swizzle, panel_size, policy, store
+):  # fmt: skip
+    """One tile of C a block; TileLang itself sets loads and products in parallel."""
+    transpose_B = layout == "NT"
+    B_tile = (block_N, block_K) if transpose_B else (block_K, block_N)
+    warp_policy = getattr(T.GemmWarpPolicy, policy)
+
+    @T.macro
+    def block(A, B, bias, C):
+        with T.Kernel(T.ceildiv(N, block_N), T.ceildiv(M, block_M), threads=threads) as (bx, by):
+            A_shared = T.alloc_shared((block_M, block_K), dtype)
+            B_shared = T.alloc_shared(B_tile, dtype)
+            acc = T.alloc_fragment((block_M, block_N), "float32")
+            T.use_swizzle(panel_size, enable=enable_swizzle)
+            T.clear(acc)
+            for k in T.Pipelined(T.ceildiv(K, block_K), num_stages=num_stages):
+                T.copy(A[by * block_M, k * block_K], A_shared)
+                if transpose_B:
+                    T.copy(B[bx * block_N, k * block_K], B_shared)
+                else:
+                    T.copy(B[k * block_K, bx * block_N], B_shared)
+                T.gemm(A_shared, B_shared, acc, transpose_B=transpose_B, policy=warp_policy)
+            if bias is not None:
+                for i, j in T.Parallel(block_M, block_N):
+                    acc[i, j] = activation(acc[i, j] + T.cast(bias[bx * block_N + j], "float32"))
+            if store == "direct":
+                T.copy(acc, C[by * block_M, bx * block_N])
+            else:
+                C_shared = T.alloc_shared((block_M, block_N), dtype)
+                T.copy(acc, C_shared)
+                T.copy(C_shared, C[by * block_M, bx * block_N])
+
+    return block
 
 
 def inputs(problem, randn):
@@ -118,11 +154,11 @@ def cost(problem):
 
 
 def estimate(problem, config, target):
-    return rules.tile_gemm(problem, config, target)
+    return gemm_rules.estimate(problem, config, target)
 
 
 def canonical(problem, config, target):
-    return rules.canonical_gemm(problem, config, target)
+    return gemm_rules.canonical(problem, config, target)
 
 
 def eager(problem):

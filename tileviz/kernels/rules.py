@@ -105,14 +105,15 @@ def tile_gemm(problem, config, target: Target) -> Estimate:
     M, N, K = (config[name] for name in ("block_M", "block_N", "block_K"))
     dtype, size, asked, stages = problem["dtype"], DTYPE_BYTES[problem["dtype"]], config["threads"], config["num_stages"]
     if target.kind == "cpu":
-        stack = (M * K + K * N) * size + M * N * 4
-        return Estimate(threads=asked, stack_bytes=stack, broken=joined(cpu_stack(stack, target)), notes=_masked(problem, config))
+        stack = (M * K + K * N) * size + M * N * (4 if config["store"] == "direct" else 4 + size)
+        return Estimate(threads=asked, stack_bytes=stack, broken=joined(cpu_stack(stack, target)), notes=masked(problem, config))
     copies = gemm_copies(problem, config)
     producers = tiles.producer_threads(copies, asked, stages, target, config)
-    shared = max(stages, 1) * (M * K + K * N) * size + (BARRIER_BYTES if producers else 0)
+    pipeline, staged = max(stages, 1) * (M * K + K * N) * size, M * N * size if config["store"] != "direct" else 0
+    shared = max(pipeline, staged) + (BARRIER_BYTES if producers else 0)
     instruction = tiles.matrix_instruction(M, N, K, dtype, asked, target, config)
     transposed = problem["layout"] == "NT"
-    columns, wrong = tiles.wgmma_columns(M, N, asked, transposed) if instruction == "wgmma" else (None, None)
+    columns, wrong = tiles.wgmma_columns(M, N, asked, transposed, config["policy"]) if instruction == "wgmma" else (None, None)
     rows = problem["M"], problem["N"] if transposed else problem["K"]
     accumulator = ceildiv(M * N, asked)
     return Estimate(
@@ -121,8 +122,9 @@ def tile_gemm(problem, config, target: Target) -> Estimate:
         threads=asked,
         producer_threads=producers,
         broken=joined(
-            tiles.warp_split(M, N, asked, instruction),
+            tiles.warp_split(M, N, asked, instruction, config["policy"]),
             columns,
+            tiles.wgmma_registers(M, N, asked, asked + producers, config["policy"]) if instruction == "wgmma" else None,
             tiles.product_step(K, dtype, instruction, target),
             *(tiles.odd_row(c.tensor, n, c, stages, producers, target) for c, n in zip(copies, rows, strict=True)),
             shared_memory(shared, target),
@@ -134,7 +136,7 @@ def tile_gemm(problem, config, target: Target) -> Estimate:
             wrong,
             _scalar_note(instruction, dtype, target),
             *tiles.copy_notes(copies, stages, producers, target),
-            *_masked(problem, config),
+            *masked(problem, config),
         ),
     )
 
@@ -147,7 +149,7 @@ def gemm_copies(problem, config) -> tuple[tiles.Copy, ...]:
     return a, tiles.Copy("B", problem["N"], config["block_N"], size)
 
 
-def _masked(problem, config) -> tuple[str, ...]:
+def masked(problem, config) -> tuple[str, ...]:
     return joined(*(larger_than(f"block_{axis}", config[f"block_{axis}"], problem[axis]) for axis in ("M", "N", "K")))
 
 
@@ -156,10 +158,10 @@ def _scalar_note(instruction: str, dtype: str, target: Target) -> str | None:
 
 
 def canonical_gemm(problem, config, target: Target):
-    """Idle knobs of a GEMM brought to one value: threads, stages and swizzle on the CPU; the panel without a swizzle."""
+    """Idle knobs of a GEMM brought to one value: threads, stages, swizzle and policy on the CPU; the panel without a swizzle."""
     out = dict(config)
     if target.kind == "cpu":
-        out.update(threads=128, num_stages=0, enable_swizzle=False)
+        out.update(threads=128, num_stages=0, enable_swizzle=False, policy="Square")
     if not out["enable_swizzle"]:
         out["panel_size"] = 10
     return out

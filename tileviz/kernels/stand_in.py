@@ -35,6 +35,10 @@ class CpuLanguage(LazyLanguage):
         return super().__getattr__(name)
 
     @staticmethod
+    def fast_rcp(x):
+        return 1 / x
+
+    @staticmethod
     def Parallel(*extents, **_hints):
         return importlib.import_module("tilelang.language").grid(*extents)
 

@@ -65,7 +65,7 @@ def warp_columns(instruction: str) -> int:
     return 16 if instruction == "mma_volta" else 8
 
 
-def warp_split(M: int, N: int, threads: int, instruction: str) -> str | None:
+def warp_split(M: int, N: int, threads: int, instruction: str, policy: str = "Square") -> str | None:
     """Warps must cover the tile in equal shares of 16 rows and 8 columns; wgmma takes four warps along the rows together."""
     warps, columns = threads // WARP, warp_columns(instruction)
     if instruction == "fma":
@@ -75,7 +75,7 @@ def warp_split(M: int, N: int, threads: int, instruction: str) -> str | None:
         return f"{M} rows are not a multiple of 16, the rows of a matrix instruction"
     if N % columns:
         return f"{N} columns are not a multiple of {columns}, the columns of a matrix instruction"
-    if warp_grid(M, N, warps, instruction):
+    if warp_grid(M, N, warps, instruction, policy):
         return None
     together = ", four warps along the rows" if instruction == "wgmma" else ""
     return f"{warps} warps cannot cover {M} x {N} in equal shares of 16 rows and {columns} columns{together}; change threads or the tile"
@@ -87,17 +87,20 @@ def warps_on_rows(M: int, N: int, threads: int) -> int:
     return next((m for m in range(warps, 0, -1) if warps % m == 0 and M % (16 * m) == 0 and N % (8 * (warps // m)) == 0), 0)
 
 
-def warp_grid(M: int, N: int, warps: int, instruction: str) -> tuple[int, int] | None:
-    """Warps along rows and columns: of the splits that cover the tile, the one whose shares are most like the tile in shape."""
+def warp_grid(M: int, N: int, warps: int, instruction: str, policy: str = "Square") -> tuple[int, int] | None:
+    """Warps along rows and columns, of the splits that cover the tile: with FullRow the one with most warps along the rows, else the one
+    whose shares are most like the tile in shape."""
     group, columns = (4 if instruction == "wgmma" else 1), warp_columns(instruction)
     splits = [(down, warps // down) for down in range(group, warps + 1, group) if warps % down == 0]
     covering = [(m, n) for m, n in splits if M % (16 * m) == 0 and N % (columns * n) == 0]
+    if policy == "FullRow":
+        return max(covering, default=None)
     return min(covering, key=lambda s: abs((M / (16 * s[0])) / (N / (columns * s[1])) - M / N), default=None)
 
 
-def wgmma_columns(M: int, N: int, threads: int, transposed: bool) -> tuple[str | None, str | None]:
+def wgmma_columns(M: int, N: int, threads: int, transposed: bool, policy: str = "Square") -> tuple[str | None, str | None]:
     """(rule, note) on the columns that one warp group of wgmma takes: B stored (K, N) needs a multiple of 16."""
-    grid = warp_grid(M, N, threads // WARP, "wgmma")
+    grid = warp_grid(M, N, threads // WARP, "wgmma", policy)
     if grid is None or N // grid[1] % 16 == 0:
         return None, None
     share = f"{N // grid[1]} columns a warp group (block_N {N} over {grid[1]})"
@@ -106,6 +109,21 @@ def wgmma_columns(M: int, N: int, threads: int, transposed: bool) -> tuple[str |
     if N // grid[1] == 8:
         return None, None
     return None, f"TileLang 0.1.15 is known to compute wrong values for {share}; use a multiple of 16"
+
+
+def wgmma_registers(M: int, N: int, asked: int, launched: int, policy: str = "Square") -> str | None:
+    """The sums of one wgmma, 64 rows by what a warp group has of the columns, lie in its registers, with 26 more that ptxas wants.
+
+    ptxas goes by what each of `launched` threads gets at the launch, 65,536 among all of them, whatever setmaxnreg says later.
+    """
+    grid = warp_grid(M, N, asked // WARP, "wgmma", policy)
+    if grid is None:
+        return None
+    share, given = N // grid[1], 65_536 // launched // 8 * 8
+    columns = max((n for n in range(16, 257, 16) if share % n == 0), default=8)
+    if columns // 2 + 26 <= given:
+        return None
+    return f"a wgmma of {columns} columns needs {columns // 2 + 26} registers a thread, and {launched} threads leave {given}; use fewer"
 
 
 def specialized(num_stages: int, target: Target, config: Config) -> bool:

@@ -7,14 +7,14 @@ import streamlit as st
 
 from tileviz import lens
 from tileviz.compiler import targets
-from tileviz.engine import client, requests
+from tileviz.engine import client, ladder
 from tileviz.engine.requests import Request
 from tileviz.errors import TilevizError
 from tileviz.formats import assignments
 from tileviz.kernels.base import Kernel
 from tileviz.lens import diff as difference
 from tileviz.records import Artifact, Trial
-from tileviz.ui import code, places, resources
+from tileviz.ui import code, resources
 from tileviz.ui.codepane import code_pane
 from tileviz.ui.codeview import recent, rows, texts, waiting
 from tileviz.ui.stores import store
@@ -76,14 +76,15 @@ def other(word: str, request: Request) -> Other | None:
         artifact = store().artifact(trial.artifact) if trial.artifact else None
         return Other(f"{assignments(_differing(trial, request)) or 'the same knobs'} on {trial.target}", artifact, reason=trial.reason)
     try:
-        elsewhere = requests.resolve(request.kernel, request.problem, request.config, kind="compile", target=word, devices=places.devices())
+        elsewhere, own = ladder.elsewhere(request.kernel, request.problem, request.config, targets.target(word).name)
     except TilevizError as error:
         return Other(word, None, reason=error.message)
     reason = elsewhere.unsupported or "; ".join(elsewhere.broken)
     latest = store().latest(elsewhere.key)
     if latest is not None and latest.status not in ("ok", "cancelled", "pruned"):
         reason = reason or latest.reason
-    return Other(f"the same config on {elsewhere.target}", store().artifact(elsewhere.key, complete=True), elsewhere, reason)
+    config = f"the kernel's own config for {elsewhere.target}" if own else f"the same config on {elsewhere.target}"
+    return Other(config, store().artifact(elsewhere.key, complete=True), elsewhere, reason)
 
 
 def draw(artifact: Artifact, kernel: Kernel, request: Request, against: Other | None) -> None:

@@ -37,7 +37,10 @@ def draw(request: Request) -> None:
     )  # fmt: skip
     for words in reasons(steps):
         st.caption(words)
-    st.caption("The knobs and the problem are the same on every row. Counts are static. Click a row to read that architecture's code.")
+    st.caption("Problem and knobs are the same on every row. Counts are static. Click a row to read that architecture's code.")
+    own = ", ".join(rung.target for rung in steps if rung.own)
+    if own:
+        st.caption(f"**{plain(own)}**: the kernel's own knobs, since this config has a choice that is made for other architectures.")
     with st.expander("Limits of each architecture"):
         st.dataframe(limits_frame(), hide_index=True, width="stretch", alt="Limits of each architecture")
         st.caption(plain(LIMITS_SOURCE))
