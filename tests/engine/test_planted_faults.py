@@ -100,8 +100,8 @@ def test_with_ones_a_dropped_tail_reads_96_of_100(planted):
 def test_eight_unwritten_columns_of_4096_are_counted_and_named(planted):
     right = "T.copy(acc, C[by * block_M, bx * block_N])"
     wrong = """for i, j in T.Parallel(block_M, block_N):
-                if bx * block_N + j < N - 8:
-                    C[by * block_M + i, bx * block_N + j] = acc[i, j]"""
+                    if bx * block_N + j < N - 8:
+                        C[by * block_M + i, bx * block_N + j] = acc[i, j]"""
     found = verdict(planted("gemm", right, wrong), {"M": 32, "N": 4096, "K": 32}, {"block_M": 32, "block_N": 64, "block_K": 32})
     assert found.reason == "8 of 4,096 columns never written (4088-4095)" and found.unwritten_count == 8 * 32
     assert found.errors.block == (1, 128)
@@ -164,7 +164,9 @@ def test_keys_past_the_end_that_leak_into_attention_are_caught(planted):
 
 
 def test_all_zeros_are_caught(planted):
-    found = verdict(planted("gemm", "T.gemm(A_shared, B_shared, acc, transpose_B=transpose_B)", "T.clear(acc)"), GEMM, TILES)
+    found = verdict(
+        planted("gemm", "T.gemm(A_shared, B_shared, acc, transpose_B=transpose_B, policy=warp_policy)", "T.clear(acc)"), GEMM, TILES
+    )
     assert found.reason.startswith("all zeros") and found.rel_error == 1
 
 

@@ -159,8 +159,18 @@ def test_wgmma_columns_that_compute_wrong_values_are_named():
             "65,536 blocks along y of the grid is over the limit of 65,535",
         ),
         ("gemm_bias_gelu", {"M": 65_535 * 64 + 1, "N": 64, "K": 64}, {"block_M": 64, "variant": "plain"}, "65,536 blocks along y"),
-        ("flash_attention", {"H": 65_536}, {}, "65,536 blocks along y of the grid is over the limit of 65,535; use fewer heads"),
-        ("flash_attention", {"B": 70_000}, {}, "70,000 blocks along z of the grid is over the limit of 65,535; use a smaller batch"),
+        (
+            "flash_attention",
+            {"H": 65_536},
+            {"schedule": "plain"},
+            "65,536 blocks along y of the grid is over the limit of 65,535; use fewer heads",
+        ),
+        (
+            "flash_attention",
+            {"B": 70_000},
+            {"schedule": "plain"},
+            "70,000 blocks along z of the grid is over the limit of 65,535; use a smaller batch",
+        ),
     ],
 )
 def test_a_grid_that_cuda_cannot_number_is_pruned(name, problem, config, sentence):

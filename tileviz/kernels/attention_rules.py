@@ -1,7 +1,13 @@
 """Rules of attention: two products in a row, the second of them fed from registers, and a loop whose length may depend on the block."""
 
+import math
+
 from tileviz.kernels import rules, tiles
 from tileviz.records import Estimate
+
+SCHEDULES = ("plain", "overlap", "pingpong")
+"""plain: TileLang orders the work. overlap: the softmax of a key tile runs beside the products of another. pingpong: overlap, and the
+groups take turns."""
 
 
 def cannot(problem, target) -> str | None:
@@ -21,6 +27,8 @@ def estimate(problem, config, target):
     M, N, stages, threads = (config[name] for name in ("block_M", "block_N", "num_stages", "threads"))
     D, dtype, size = problem["D"], problem["dtype"], rules.DTYPE_BYTES[problem["dtype"]]
     masked = rules.joined(rules.larger_than("block_M", M, problem["Sq"]), rules.larger_than("block_N", N, problem["Sk"]))
+    if config["schedule"] != "plain":
+        return _overlapped(problem, config, target, masked)
     if target.kind == "cpu":
         stack = (M + 2 * N) * D * size + (2 * M * N + M * D + 5 * M) * 4
         return Estimate(threads=threads, stack_bytes=stack, broken=rules.joined(rules.cpu_stack(stack, target)), notes=masked)
@@ -45,6 +53,52 @@ def estimate(problem, config, target):
         ),
         notes=rules.joined(rules.accumulator_note(accumulator, target), *masked),
     )
+
+
+def canonical(problem, config, target):
+    """Idle knobs brought to one value: threads and stages on the CPU, what only the schedules by hand know, turns of a lone warp group."""
+    if config["schedule"] == "plain":
+        idle = {"heads_together": 1, "blocks": 0, "rescale": "always"}
+        return {**config, **idle, "threads": 128, "num_stages": 0} if target.kind == "cpu" else {**config, **idle}
+    heads = problem["B"] * problem["H"]
+    tiles_of_rows = heads * rules.ceildiv(problem["Sq"], config["block_M"])
+    return {
+        **config,
+        "schedule": "overlap" if config["threads"] < 256 else config["schedule"],
+        "heads_together": math.gcd(heads, config["heads_together"]) if problem["causal"] else 1,
+        "blocks": 0 if config["blocks"] >= tiles_of_rows else config["blocks"],
+    }
+
+
+def _overlapped(problem, config, target, masked) -> Estimate:
+    """The schedules by hand: shared memory is `(block_M + 2 num_stages block_N) D size`, and 1,024 B of barriers."""
+    M, N, stages, threads = (config[name] for name in ("block_M", "block_N", "num_stages", "threads"))
+    D, size = problem["D"], rules.DTYPE_BYTES[problem["dtype"]]
+    shared = (M + 2 * stages * N) * D * size + rules.BARRIER_BYTES
+    accumulator = rules.ceildiv(M * (N + D) + M * N // 2, threads)
+    return Estimate(
+        shared_bytes=shared,
+        accumulator_registers=accumulator,
+        threads=threads,
+        producer_threads=tiles.PRODUCER_THREADS,
+        broken=rules.joined(
+            _by_hand(problem, config, target),
+            tiles.warp_split(M, N, threads, "wgmma") or row_split(problem, config, "wgmma"),
+            f"wgmma takes key tiles in multiples of 16 up to 256, not {N}" if N % 16 or N > 256 else None,
+            f"schedule {config['schedule']} needs num_stages 2 or more: it takes keys ahead of values" if stages < 2 else None,
+            rules.shared_memory(shared, target),
+            rules.threads(threads, tiles.PRODUCER_THREADS, target),
+        ),
+        notes=rules.joined(rules.accumulator_note(accumulator, target), *masked),
+    )
+
+
+def _by_hand(problem, config, target) -> str | None:
+    """Where asynchronous wgmma and TMA are to be had."""
+    hopper = target.is_cuda and target.at_least(9) and not target.at_least(10)
+    if hopper and problem["dtype"] != "float32" and not config.get("tl.disable_wgmma"):
+        return None
+    return f"schedule {config['schedule']} is for Hopper's wgmma in float16 and bfloat16; use schedule plain"
 
 
 def tile_bytes(problem, config) -> int:

@@ -6,23 +6,25 @@ the maximum grows. A causal mask is aligned bottom-right: row i sees keys j <= i
 
 import math
 
-from tileviz.kernels import attention_rules, rules, torch_calls
+from tileviz.kernels import attention_masks, attention_rules, attention_start, flash_overlapped, rules, torch_calls
 from tileviz.kernels.base import FLOAT_DTYPES, Choice, Flag, Kernel, Knob, Preset, Real, Size, T
 from tileviz.records import Cost
 
 LOG2E = 1.4426950408889634
 """exp(x) is exp2(x LOG2E), one instruction on a GPU."""
 
-TILES = ((128, 128), (128, 64), (64, 64), (64, 32), (32, 32), (32, 16))
-"""Rows and keys of a tile, from large to small, each with a warp for 16 rows."""
 
-
-def program(B, H, Sq, Sk, D, dtype, causal, scale, block_M, block_N, num_stages, threads):
+def program(
+    B, H, Sq, Sk, D, dtype, causal, scale, block_M, block_N, num_stages, threads, schedule, heads_together, blocks, rescale
+):  # fmt: skip
+    if schedule != "plain":
+        tile = block_M, block_N, num_stages, threads
+        return flash_overlapped.program(B, H, Sq, Sk, D, dtype, causal, scale, *tile, schedule, heads_together, blocks, rescale)
     scale = 1 / math.sqrt(D) if scale is None else scale
     # A positive scale may wait for the exponent, one fused multiply-add an element; zero or negative must come before mask and maximum.
     early, late = (1.0, scale * LOG2E) if scale > 0 else (scale * LOG2E, 1.0)
     shift = Sk - Sq
-    masked = causal or Sk % block_N != 0 or early != 1.0
+    some_masked = causal or Sk % block_N != 0
     some_see_no_key = causal and shift < 0
     # Scores are the left operand of the second product, from registers. TF32 wants another layout there: float32 goes by shared memory.
     alloc_P = T.alloc_shared if dtype == "float32" else T.alloc_fragment
@@ -47,19 +49,23 @@ def program(B, H, Sq, Sk, D, dtype, causal, scale, block_M, block_N, num_stages,
             total = T.alloc_fragment((block_M,), "float32")
             part = T.alloc_fragment((block_M,), "float32")
 
-            T.copy(Q[batch, head, bx * block_M, 0], Q_shared)
+            row = T.ceildiv(Sq, block_M) - 1 - bx if causal else bx  # blocks with many keys start first
+            T.copy(Q[batch, head, row * block_M, 0], Q_shared)
             T.fill(acc, 0)
             T.fill(total, 0)
             T.fill(highest, -T.infinity("float32"))
-            keys = T.max(T.min(Sk, (bx + 1) * block_M + shift), 0) if causal else Sk
+            keys = T.max(T.min(Sk, (row + 1) * block_M + shift), 0) if causal else Sk
             for k in T.Pipelined(T.ceildiv(keys, block_N), num_stages=num_stages):
                 T.copy(K[batch, head, k * block_N, 0], K_shared)
                 T.clear(S)
                 T.gemm(Q_shared, K_shared, S, transpose_B=True, policy=T.GemmWarpPolicy.FullRow)
-                if masked:
+                if early != 1.0:
                     for i, j in T.Parallel(block_M, block_N):
-                        last = T.min(Sk - 1, bx * block_M + i + shift) if causal else Sk - 1
-                        S[i, j] = T.if_then_else(k * block_N + j <= last, S[i, j] * early, -T.infinity("float32"))
+                        S[i, j] = S[i, j] * early
+                if some_masked and (k + 1) * block_N > (T.min(Sk, row * block_M + shift + 1) if causal else Sk):
+                    for i, j in T.Parallel(block_M, block_N):
+                        last = T.min(Sk - 1, row * block_M + i + shift) if causal else Sk - 1
+                        S[i, j] = T.if_then_else(k * block_N + j <= last, S[i, j], -T.infinity("float32"))
                 T.copy(highest, before)
                 T.reduce_max(S, highest, dim=1, clear=False)
                 for i in T.Parallel(block_M):
@@ -77,8 +83,8 @@ def program(B, H, Sq, Sk, D, dtype, causal, scale, block_M, block_N, num_stages,
             for i, j in T.Parallel(block_M, D):
                 acc[i, j] = acc[i, j] / total[i]
                 if some_see_no_key:
-                    acc[i, j] = T.if_then_else(bx * block_M + i + shift < 0, T.float32(0), acc[i, j])
-            T.copy(acc, O[batch, head, bx * block_M, 0])
+                    acc[i, j] = T.if_then_else(row * block_M + i + shift < 0, T.float32(0), acc[i, j])
+            T.copy(acc, O[batch, head, row * block_M, 0])
 
     return flash_attention
 
@@ -117,31 +123,15 @@ def reference(problem, Q, K, V):
 def cost(problem):
     B, H, Sq, Sk, D = (problem[name] for name in ("B", "H", "Sq", "Sk", "D"))
     keys = (max(0, Sk - Sq) + Sk) / 2 if problem["causal"] else Sk
+    pairs = attention_masks.pairs(Sq, Sk)
     return Cost(
         flops=4 * B * H * Sq * D * keys,
         bytes=(2 * Sq + 2 * Sk) * B * H * D * rules.DTYPE_BYTES[problem["dtype"]],
         flops_formula="4 B H Sq D (max(0, Sk - Sq) + Sk) / 2" if problem["causal"] else "4 B H Sq Sk D",
         bytes_formula="(2 Sq + 2 Sk) B H D size",
+        exact_flops=4 * B * H * D * pairs if problem["causal"] else None,
+        exact_formula=f"4 B H D pairs, {pairs:,} pairs of a query and a key it sees" if problem["causal"] else "",
     )
-
-
-def estimate(problem, config, target):
-    return attention_rules.estimate(problem, config, target)
-
-
-def canonical(problem, config, target):
-    return {**config, "threads": 128, "num_stages": 0} if target.kind == "cpu" else config
-
-
-def suggest(problem, target):
-    """The target's tile where it fits, with two stages if it may have them; else the next smaller tile that fits."""
-    if not target.is_cuda:
-        return {}
-    usual = {k.name: k.default for k in KERNEL.knobs} | KERNEL.default_configs.get(target.name, {})
-    ladder = [(M, N, stages, 2 * M) for M, N in TILES for stages in (2, 1)] + [(16, 16, 0, 32)]
-    smaller = [dict(zip(("block_M", "block_N", "num_stages", "threads"), step, strict=True)) for step in ladder]
-    fitting = [c for c in smaller if c["block_M"] <= usual["block_M"] and c["block_N"] <= usual["block_N"]]
-    return rules.first_that_fits(estimate, problem, target, [{**usual, "num_stages": 2}, usual, *fitting])
 
 
 KERNEL = Kernel(
@@ -150,8 +140,8 @@ KERNEL = Kernel(
     summary="Attention without storing the scores: key tiles stream past a block of rows that keeps its running maximum and sum.",
     program=program,
     fields=(
-        Size("B", 4, help="batch"),
-        Size("H", 16, help="heads"),
+        Size("B", 4, help="batch", weight=0.25),
+        Size("H", 16, help="heads", weight=0.25),
         Size("Sq", 4096, help="length of the queries"),
         Size("Sk", 4096, help="length of keys and values"),
         Choice("D", (64, 128, 256), 128, help="size of a head"),
@@ -161,31 +151,53 @@ KERNEL = Kernel(
     ),
     knobs=(
         Knob("block_M", (64, 128, 192), default=64, help="query rows per block"),
-        Knob("block_N", (32, 64, 128), default=64, help="keys per step"),
+        Knob("block_N", (32, 64, 80, 128, 176), default=64, help="keys per step"),
         Knob("num_stages", (0, 1, 2, 3), default=1, minimum=0, maximum=64, help="shared-memory buffers in flight"),
         Knob(
             "threads", (128, 256, 384), default=128, help="threads per block, without the producer warps", minimum=32, maximum=4096, step=32
+        ),
+        Knob(
+            "schedule",
+            attention_rules.SCHEDULES,
+            default="plain",
+            help="plain: TileLang orders the work. By hand for Hopper, overlap: softmax of a key tile beside a product of another; "
+            "pingpong: warp groups take turns, too",
+            only=dict.fromkeys(("overlap", "pingpong"), ("sm_90a",)),
+        ),
+        Knob(
+            "heads_together",
+            (1, 4, 16),
+            default=1,
+            help="causal, by hand: heads whose longest rows all come first, for an even end; more than L2 holds of their keys costs",
+        ),
+        Knob(
+            "blocks",
+            (0, 132),
+            default=0,
+            minimum=0,
+            help="by hand: blocks that stay and take tile after tile, one for each SM; 0 for a block a tile. Pays where tiles are alike",
+        ),
+        Knob(
+            "rescale",
+            ("always", "vote"),
+            default="always",
+            help="by hand: scale what was gathered at every key tile, or only when a maximum of the warp grew, which gets rare",
         ),
     ),
     inputs=inputs,
     output=output,
     reference=reference,
     cost=cost,
-    estimate=estimate,
-    canonical=canonical,
+    estimate=attention_rules.estimate,
+    canonical=attention_rules.canonical,
     cannot=attention_rules.cannot,
-    suggest=suggest,
+    conventions=attention_masks.conventions,
+    suggest=attention_start.suggest,
     accumulate=lambda problem: problem["Sk"],
     error_scale="attention",
     math_mode=rules.gemm_math_mode,
     defaults={"cpu": {"B": 1, "H": 2, "Sq": 128, "Sk": 128, "D": 64, "dtype": "float32"}},
-    default_configs={
-        "cpu": {"block_M": 32, "block_N": 32, "num_stages": 0, "threads": 128},
-        "sm_80": {"block_M": 128, "block_N": 64, "num_stages": 1, "threads": 256},
-        "sm_90a": {"block_M": 192, "block_N": 128, "num_stages": 2, "threads": 384},
-        "sm_100a": {"block_M": 128, "block_N": 128, "num_stages": 2, "threads": 256},
-        "sm_103a": {"block_M": 128, "block_N": 128, "num_stages": 2, "threads": 256},
-    },
+    default_configs=attention_start.DEFAULTS,
     presets=(
         Preset("4 x 16 x 4096 x 128", {"B": 4, "H": 16, "Sq": 4096, "Sk": 4096, "D": 128}, kind="cuda"),
         Preset("same, causal", {"B": 4, "H": 16, "Sq": 4096, "Sk": 4096, "D": 128, "causal": True}, kind="cuda"),

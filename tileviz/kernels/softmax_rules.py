@@ -112,7 +112,7 @@ def suggest(problem, target):
         return _config("whole", threads=512, hold="input", blocks_per_sm=2) if measured else _config("whole", threads=1024)
     if not clusters:
         return _config("online", threads=1024, block_N=32768)
-    knobs = {"threads": 256, "hold": "input", "blocks_per_sm": 2} if measured else {"threads": 512}
+    knobs = {"threads": 256, "hold": "input", "blocks_per_sm": 2, "tl.enable_fast_math": True} if measured else {"threads": 512}
     return _config("cluster", cluster=width // 32768, **knobs)
 
 
