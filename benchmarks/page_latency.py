@@ -231,10 +231,10 @@ def browser_path(playwright) -> str:
 
 
 def print_table(waits: list[Wait]) -> None:
-    print(f"{'wait':<55} {'median':>9} {'budget':>9}")
+    print(f"{'wait':<60} {'median':>9} {'budget':>9}")
     for wait in waits:
         budget = f"{'none':>6}   " if wait.budget is None else f"{wait.budget:>6.2f} {wait.unit:<2}"
-        print(f"{wait.name:<55} {wait.value:>6.2f} {wait.unit:<2} {budget} {'' if wait.ok else '  OVER'}".rstrip())
+        print(f"{wait.name:<60} {wait.value:>6.2f} {wait.unit:<2} {budget} {'' if wait.ok else '  OVER'}".rstrip())
 
 
 if __name__ == "__main__":

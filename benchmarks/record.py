@@ -181,10 +181,14 @@ def fastest_rows(store: Store, view: SweepView, problem: int) -> list[dict]:
 
 
 def keep_presets(store: Store, views: Sequence[SweepView]) -> None:
-    """The best of every problem as a preset; of a problem in several sweeps the one in the sweep with fewer problems, measured widely."""
+    """The best of every problem as a preset; of a problem in several sweeps the one in the sweep with fewer problems, measured widely.
+    Where time ran out before a problem's baselines, many of its configs were not tried either: the kernel's own one stands."""
     for view in sorted(views, key=lambda view: -len(view.request["problems"])):
         if view.best:
-            presets.keep(store, view.id)
+            kept = presets.keep(store, view.id)
+            for tuned in kept:
+                if view.request.get("baselines", True) and tuned.speedup is None:
+                    store.forget_tuned(tuned.id)
 
 
 def made(store: Store, views: Sequence[SweepView], out: Path) -> Recording:

@@ -16,11 +16,11 @@ from tileviz.store import Store
 from tileviz.store.recorded import Recorded
 
 
-def test_every_kernel_has_a_plan_of_about_eight_problems():
+def test_every_kernel_has_a_plan_of_eight_problems_or_more():
     assert {plan.kernel for plan in PLANS} == set(kernels.names())
     for plan in PLANS:
         problems = full_problems(plan)
-        assert 8 <= len(problems) <= 10 and len({str(problem) for problem in problems}) == len(problems)
+        assert 8 <= len(problems) <= 20 and len({str(problem) for problem in problems}) == len(problems)
         assert {knob.name for knob in kernels.kernel(plan.kernel).knobs} >= set(plan.plane)
 
 

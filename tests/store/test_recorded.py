@@ -110,6 +110,7 @@ def test_an_id_that_is_not_the_users_own_is_looked_for_there_and_lists_hold_thei
     both.save_trial(examples.trial(trial="mine"))
     assert both.trial("mine").device == "cpu" and both.trial("r1-3").recorded and both.trial("nothing") is None
     assert [trial.trial for trial in both.trials()] == ["mine"] and both.sweeps() == [] and both.tuned() == [] and both.devices() == []
+    assert both.sweep_columns("r1")["ordinal"] == list(range(8))
     assert both.sweep("r1").recorded and len(both.sweep_frame("r1", instructions=False)) == 8 and set(both.trials_of_sweep("r1")) > {"r1-0"}
     assert both.sweep_pace("r1").total == 8 and both.artifact("key-r1-3").source
 

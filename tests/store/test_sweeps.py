@@ -49,6 +49,15 @@ def filled(store):
     return store.sweep_frame("s1")
 
 
+def test_columns_say_what_the_frame_says(store):
+    frame, columns = filled(store), store.sweep_columns("s1")
+    assert {len(values) for values in columns.values()} == {len(frame)}
+    for name, values in columns.items():
+        told = [json.loads(value) if value else None for value in values] if name in ("config", "instructions") else values
+        assert told == [row[name] for row in frame], name
+    assert columns.keys() == frame[0].keys() - {"problem"} and store.sweep_columns("nothing") == {}
+
+
 def test_a_new_sweep_has_a_row_for_each_requested_config(store):
     store.create_sweep("s1", REQUEST, rows())
     view, frame = store.sweep("s1"), store.sweep_frame("s1")

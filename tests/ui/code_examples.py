@@ -21,7 +21,12 @@ def request(case: str = "gemm_sm_90a", **config) -> Request:
     made = json.loads((CASES / case / "case.json").read_text())["made_from"]
     since = PLAIN_GEMM if made["kernel"] == "gemm" else {}
     return requests.resolve(
-        made["kernel"], made["problem"], {**since, **made["config"], **config}, kind="compile", target=made["target"], devices=[examples.CPU]
+        made["kernel"],
+        made["problem"],
+        {**since, **made["config"], **config},
+        kind="compile",
+        target=made["target"],
+        devices=[examples.CPU],
     )
 
 

@@ -35,7 +35,7 @@ def test_configs_that_are_tied_with_the_best_stand_with_it_and_are_marked(store)
     by_time = loaded(store, "s2")
     second, third = by_time.timed(0)["trial"].tolist()[1:3]
     store.note_sweep("s2", tied={0: [third, second]})
-    table = table_of(store.sweep("s2"), store.sweep_frame("s2"))
+    table = table_of(store.sweep("s2"), store.sweep_columns("s2"))
     frame = top.top_frame(table, 0, 4)
     assert table.rows.at[table.best(0), "trial"] == third, "as measured in turn, not by the first time"
     assert frame["tied"].tolist() == [True, True, False, False]
@@ -140,7 +140,7 @@ def test_equal_code_is_said_and_listed_once(store):
     """Case A05."""
     sweep_examples.stored(store)
     store.link_sweep_rows("s1", [70], 71)
-    table = table_of(store.sweep("s1"), store.sweep_frame("s1"))
+    table = table_of(store.sweep("s1"), store.sweep_columns("s1"))
     assert card.notes(table, 70)[0] == "Same generated code as config 71, measured once."
     assert 70 not in top.top_frame(table, 0, 100)["ordinal"].tolist()
     assert len(table.timed(0)) == 93 and len(table.timed(0, leaders=False)) == 94
@@ -178,11 +178,23 @@ def test_a_running_sweep_says_how_far_it_is_how_fast_and_how_long(store):
 
 def test_a_knob_that_changes_no_code_is_no_axis_and_the_caption_says_so(store):
     """On the CPU target threads change nothing: every config with the second value is the same code as one with the first."""
-    sweep_examples.stored(store)
-    frame = store.sweep_frame("s1")
-    for row in frame:
-        row["same_as"] = row["ordinal"] - 1 if row["config"]["threads"] == 256 else None
-    table = table_of(store.sweep("s1"), frame)
+    knobs, columns = loaded(store).knobs, store.sweep_columns("s1")
+    columns["same_as"] = [n - 1 if knobs.at[n, "threads"] == "256" else None for n in columns["ordinal"]]
+    table = table_of(store.sweep("s1"), columns)
     assert table.idle == ["threads"] and "threads" not in table.varying
     choice = Choice("block_M", "block_N")
     assert "No difference here: threads." in caption(table, choice, heatmap_frame(table, choice))
+
+
+def test_the_list_reads_how_far_a_sweep_is_once_when_it_has_ended_and_always_while_it_runs(store, monkeypatch):
+    sweep_examples.stored(store, "done")
+    sweep_examples.stored(store, "live", measured=0.5, state="running")
+    monkeypatch.setattr(listing, "store", lambda: store)
+    asked = []
+    monkeypatch.setattr(store, "sweep_pace", lambda sweep, real=store.sweep_pace: asked.append(sweep) or real(sweep))
+    for _ in range(2):
+        frame = listing.sweeps_frame(store.sweeps()).set_index("sweep")
+    assert sorted(asked) == ["done", "live", "live"] and frame.at["done", "configs"] == "96 of 96"
+    store.start_sweep("done")  # resumed: it counts again
+    listing.sweeps_frame(store.sweeps())
+    assert asked.count("done") == 2

@@ -1,11 +1,13 @@
 """The heatmap of a sweep: measured cells only, failures by kind, how it was reduced, and which config a click opens."""
 
+import json
+
 import pytest
 
 from tests.ui import sweep_examples
 from tileviz.store import Store, exchange
 from tileviz.ui.sweeps.heatmap import BEST, MEDIAN, Choice, caption, heatmap_figure, heatmap_frame
-from tileviz.ui.sweeps.table import MEASURED, SweepTable, table_of
+from tileviz.ui.sweeps.table import MEASURED, Counts, SweepTable, table_of
 
 MAP = Choice("block_M", "block_N")
 
@@ -17,7 +19,7 @@ def store(tmp_path) -> Store:
 
 def loaded(store, sweep="s1", **more) -> SweepTable:
     sweep_examples.stored(store, sweep, **more)
-    return table_of(store.sweep(sweep), store.sweep_frame(sweep))
+    return table_of(store.sweep(sweep), store.sweep_columns(sweep))
 
 
 def cell(frame, x, y, by=""):
@@ -109,7 +111,7 @@ def test_a_file_that_comes_back_gives_the_same_heatmap(store, form):
     table = loaded(store)
     found = exchange.read(exchange.written(table.view, store.sweep_frame("s1"), form))
     store.create_sweep("s2", found.request, found.rows, state="done")
-    again = table_of(store.sweep("s2"), store.sweep_frame("s2"))
+    again = table_of(store.sweep("s2"), store.sweep_columns("s2"))
     for choice in (MAP, Choice("block_K", "threads", "num_stages", reduce=MEDIAN)):
         ours, theirs = heatmap_frame(table, choice), heatmap_frame(again, choice)
         columns = ["x", "y", "by", "kind", "value", "ordinal", "cell"]
@@ -120,10 +122,9 @@ def test_an_implausible_time_is_never_a_number(store):
     table = loaded(store)
     rows = table.rows.copy()
     assert rows["timed"].sum() == 94
-    frame = store.sweep_frame("s1")
-    for row in frame:
-        row["implausible"] = row["config"]["block_M"] == 128
-    marked = table_of(store.sweep("s1"), frame)
+    columns = store.sweep_columns("s1")
+    columns["implausible"] = [json.loads(config)["block_M"] == 128 for config in columns["config"]]
+    marked = table_of(store.sweep("s1"), columns)
     found = cell(heatmap_frame(marked, MAP), "128", "256")
     assert found["kind"] == "failed" and found["cell"] == "implausible" and marked.best(0) != table.best(0)
 
@@ -136,3 +137,25 @@ def test_numbers_are_the_first_axes_then_words_then_flags(store):
     assert set(frame["x"]) == {"plain", "persistent"} and (frame["kind"] == MEASURED).all()
     fixed = heatmap_frame(table, Choice("block_M", "block_N", fixed={"variant": "persistent"}))
     assert {table.configs[table.index_of(ordinal)]["variant"] for ordinal in fixed["ordinal"]} == {"persistent"}
+
+
+def test_values_of_a_knob_that_are_equal_and_of_different_kinds_keep_their_own_words(store):
+    view, columns = store.sweep(sweep_examples.stored(store)), store.sweep_columns("s1")
+    for ordinal, value in enumerate((True, 1, 1.0, None)):
+        columns["config"][ordinal] = json.dumps({**json.loads(columns["config"][ordinal]), "mixed": value})
+    assert table_of(view, columns).knobs["mixed"].tolist()[:5] == ["true", "1", "1.0", "default", "default"]
+
+
+def test_instruction_counts_are_read_where_they_are_asked_for(store):
+    table = loaded(store)
+    assert table.counted[0] == {"sass": {"tensor_core": 64, "barrier": 12}} and len(table.counted) == len(table.rows)
+    counts = Counts(['{"ptx": {}}', None, "not read"])
+    assert counts[0] == {"ptx": {}} and counts[1] is None
+    with pytest.raises(json.JSONDecodeError):
+        list(counts)
+
+
+def test_a_sweep_without_configs_is_an_empty_table(store):
+    view = store.sweep(sweep_examples.stored(store))
+    table = table_of(view, {})
+    assert table.rows.empty and table.best(0) is None and table.varying == [] and len(table.counted) == 0

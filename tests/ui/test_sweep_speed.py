@@ -20,7 +20,7 @@ def test_ten_thousand_trials_are_drawn_whole(tmp_path):
         return found
 
     view = store.sweep("big")
-    rows = timed("read from the store", lambda: store.sweep_frame("big"))
+    rows = timed("read from the store", lambda: store.sweep_columns("big"))
     table = timed("table", lambda: table_of(view, rows))
     choice = Choice("block_M", "block_N")
     heatmap = timed("heatmap", lambda: heatmap_figure(heatmap_frame(table, choice), table, choice).to_json())
@@ -31,7 +31,7 @@ def test_ten_thousand_trials_are_drawn_whole(tmp_path):
     lines = timed("parallel", lambda: parallel.parallel_figure(parallel.parallel_frame(table, 0), table))
     by_value = timed("main effects", lambda: effects.effects_figure(effects.effects_frame(table, 0)))
     print("\n" + "\n".join(f"{name:>20} {seconds:6.3f} s" for name, seconds in took.items()))
-    assert len(rows) == 10_000 and '"heatmap"' in heatmap
+    assert len(table.rows) == 10_000 and '"heatmap"' in heatmap
     assert scatter.data[0].type == "scattergl" and len(scatter.data[0].x) == 9_996, "four fail to compile"
     assert best.data[0].type == "scattergl" and len(shown) == 1000
     assert len(lines.data[0].line.color) == parallel.MOST and len(by_value.data) == 10

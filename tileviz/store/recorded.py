@@ -181,6 +181,9 @@ class StoreWithRecorded(Store):
     def sweep_frame(self, sweep: str, **wanted: Any) -> list[dict[str, Any]]:
         return self.recorded.sweep_frame(sweep, **wanted) if self._is_recorded(sweep) else super().sweep_frame(sweep, **wanted)
 
+    def sweep_columns(self, sweep: str) -> dict[str, list]:
+        return self.recorded.sweep_columns(sweep) if self._is_recorded(sweep) else super().sweep_columns(sweep)
+
     def trials_of_sweep(self, sweep: str) -> dict[str, dict[str, Any]]:
         return self.recorded.trials_of_sweep(sweep) if self._is_recorded(sweep) else super().trials_of_sweep(sweep)
 

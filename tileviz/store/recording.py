@@ -161,13 +161,13 @@ class _Writer:
         return name
 
     def devices(self, connection) -> None:
-        """The devices of the sweeps, each under its name."""
+        """The devices of the sweeps, each under its name; of several cards of one name the one of which most is known."""
         used = {row[0] for row in connection.execute("SELECT device FROM sweep")}
-        for device in self.source.devices():
-            if device.name in used:
-                facts = {name: value for name, value in device.facts.items() if name not in PRIVATE_FACTS}
-                doc = json.dumps(to_json(replace(device, id=device.name, facts=facts)))
-                self._insert(connection, "device", {"id": device.name, "updated": 0.0, "doc": doc})
+        known = sorted(self.source.devices(), key=lambda device: len(device.facts))
+        for name, device in {device.name: device for device in known if device.name in used}.items():
+            facts = {fact: value for fact, value in device.facts.items() if fact not in PRIVATE_FACTS}
+            doc = json.dumps(to_json(replace(device, id=name, facts=facts)))
+            self._insert(connection, "device", {"id": name, "updated": 0.0, "doc": doc})
 
     def presets(self, connection, sweeps: Collection[str]) -> None:
         with self.source.database.connect() as reading:

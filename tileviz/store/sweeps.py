@@ -228,8 +228,20 @@ class SweepStore:
         counted = json.loads("[" + ",".join(row["counted"] or "null" for row in rows) + "]")
         return [_frame_row(row, problems, config, found) for row, config, found in zip(rows, configs, counted, strict=True)]
 
+    def sweep_columns(self, sweep: str) -> dict[str, list]:
+        """What `sweep_frame` gives, as a list for each column, in the order of the configs; `config` and `instructions` are the JSON texts
+        as they are stored, and the problem is its `problem_index` alone. For charts: a third of the time and of the memory. Empty for a
+        sweep that is not here."""
+        names = ("problem_index", "config", "instructions", *_PLAIN, *_FLAGS)
+        asked = f"SELECT problem, {', '.join(names[1:])} FROM sweep_trial WHERE sweep=? ORDER BY ordinal"
+        with self.database.connect() as connection:
+            cursor = connection.cursor()
+            cursor.row_factory = None
+            rows = cursor.execute(asked, (sweep,)).fetchall()
+        return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)) if rows else {}
+
     def trials_of_sweep(self, sweep: str) -> dict[str, dict[str, Any]]:
-        """The JSON document of every trial of a sweep, by its id: for exports; a chart reads `sweep_frame`."""
+        """The JSON document of every trial of a sweep, by its id: for exports; a chart reads `sweep_columns`."""
         with self.database.connect() as connection:
             rows = connection.execute(
                 "SELECT id, doc FROM trial WHERE id IN (SELECT trial FROM sweep_trial WHERE sweep=? AND trial IS NOT NULL)", (sweep,)

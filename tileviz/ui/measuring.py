@@ -38,7 +38,6 @@ class Measuring:
         """Keyword arguments of `requests.resolve`; the seed is a whole number where it can be one."""
         return {"inputs": self.inputs, "seed": int(self.seed), "l2": self.l2, "flush": self.flush}
 
-
     @property
     def changed(self) -> dict[str, str]:
         """What is not as it always is, as it stands in the address."""

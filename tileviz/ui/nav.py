@@ -12,7 +12,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from tileviz.ui import look, trouble
+from tileviz.ui import ahead, look, trouble
 
 TOKEN_VARIABLE = "TILEVIZ_TOKEN"
 
@@ -41,6 +41,7 @@ def run() -> None:
     """Draws the page that the address names."""
     look.apply()
     st.navigation(pages(), position="top").run()
+    ahead.read()
 
 
 @contextmanager

@@ -1,10 +1,12 @@
 """The list of sweeps: a row opens one."""
 
+import json
+
 import pandas as pd
 import streamlit as st
 
 from tileviz.formats import age, assignments, duration_us
-from tileviz.store.sweeps import SweepView
+from tileviz.store.sweeps import Pace, SweepView
 from tileviz.ui.stores import recorded, store
 from tileviz.ui.sweeps import address
 from tileviz.ui.trouble import guarded
@@ -40,7 +42,7 @@ def sweeps_frame(views: list[SweepView], shown: str = "", now: float | None = No
 
 
 def _row(view: SweepView, shown: str, now: float | None) -> dict[str, str]:
-    problems, pace = view.request["problems"], store().sweep_pace(view.id)
+    problems, pace = view.request["problems"], pace_of(view)
     best = duration_us(next(iter(pace.best_us.values()))) if pace.best_us else "-"
     return {
         "": "\u25cf" if view.id == shown else "",
@@ -55,6 +57,18 @@ def _row(view: SweepView, shown: str, now: float | None) -> dict[str, str]:
         "by": view.request.get("strategy") or "-",
         "sweep": view.id,
     }
+
+
+def pace_of(view: SweepView) -> Pace:
+    """How far a sweep is. That of one that has ended is read once: the list is drawn at every click, and sweeps may have many configs."""
+    if view.active:
+        return store().sweep_pace(view.id)
+    return _pace(str(store().home), view.id, json.dumps([view.state, view.ended, view.counts], sort_keys=True))
+
+
+@st.cache_resource(max_entries=4 * MOST, show_spinner=False)
+def _pace(_home: str, sweep: str, version: str) -> Pace:
+    return store().sweep_pace(sweep)
 
 
 @guarded

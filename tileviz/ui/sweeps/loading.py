@@ -27,4 +27,4 @@ def refresh() -> None:
 
 @st.cache_resource(max_entries=6, show_spinner=False)
 def _table(_home: str, sweep: str, version: str) -> SweepTable:
-    return table_of(store().sweep(sweep), store().sweep_frame(sweep))
+    return table_of(store().sweep(sweep), store().sweep_columns(sweep))

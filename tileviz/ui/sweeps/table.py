@@ -1,6 +1,7 @@
 """A sweep as the page's charts read it: one row a requested config, with its knobs beside it. pandas only: no widgets, no figures."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -29,19 +30,34 @@ RATES = {"latency": "median_us", "TFLOPS": "tflops", "GB/s": "gbps"}
 """What a chart may show of a timed config: the column of each."""
 
 
+class Counts(Sequence):
+    """Instruction counts of each row, {"sass": {class: n}} or None. A text is read when it is asked for: a heatmap needs none of them."""
+
+    def __init__(self, texts: Sequence[str | None]) -> None:
+        self._texts, self._read = texts, {None: None}
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def __getitem__(self, index: int) -> dict[str, dict[str, int]] | None:
+        text = self._texts[index]
+        if text not in self._read:
+            self._read[text] = json.loads(text)
+        return self._read[text]
+
+
 @dataclass(frozen=True)
 class SweepTable:
     """`rows` and `knobs` have the same index, 0 to n - 1 in the order of the requested configs."""
 
     view: SweepView
     rows: pd.DataFrame
-    """The columns of the store's sweep_frame but config, problem and instructions; and `kind`, `timed` (right, plausible, has a time),
+    """The store's sweep_columns but config and instructions; and `kind`, `timed` (right, plausible, has a time),
     `leader` (not the same code as an earlier one), `shared_bytes`."""
     knobs: pd.DataFrame
     """A column a knob or pass config, values as words."""
     configs: list[dict[str, Any]]
-    counted: list[dict[str, dict[str, int]] | None] = field(default_factory=list)
-    """Instruction counts of each row: {"sass": {class: n}}."""
+    counted: Counts = field(default_factory=lambda: Counts(()))
 
     @property
     def problems(self) -> list[dict[str, Any]]:
@@ -97,10 +113,9 @@ class SweepTable:
         return int(found[0]) if len(found) else None
 
 
-def table_of(view: SweepView, frame: Sequence[dict[str, Any]]) -> SweepTable:
-    """The table of what `Store.sweep_frame` gave."""
-    left_out = ("config", "problem", "instructions")
-    rows = pd.DataFrame([{name: value for name, value in row.items() if name not in left_out} for row in frame])
+def table_of(view: SweepView, columns: Mapping[str, list]) -> SweepTable:
+    """The table of what `Store.sweep_columns` gave."""
+    rows = pd.DataFrame({name: values for name, values in columns.items() if name not in ("config", "instructions")})
     if rows.empty:
         rows = pd.DataFrame(columns=["ordinal", "problem_index", "status", "reason", "trial", "same_as", "median_us", "ended"])
     for name in ("implausible", "launch_bound", "short", "finalist"):
@@ -113,10 +128,19 @@ def table_of(view: SweepView, frame: Sequence[dict[str, Any]]) -> SweepTable:
     for name in ("shared_static_bytes", "shared_dynamic_bytes"):
         rows[name] = pd.to_numeric(rows[name], errors="coerce") if name in rows else None
     rows["shared_bytes"] = rows["shared_static_bytes"].fillna(0) + rows["shared_dynamic_bytes"].fillna(0)
-    configs = [row["config"] for row in frame]
+    configs = json.loads(f"[{','.join(columns.get('config', ()))}]")
     names = list(dict.fromkeys(name for config in configs for name in config))
-    knobs = pd.DataFrame({name: [word(config.get(name)) or "default" for config in configs] for name in names}, index=rows.index)
-    return SweepTable(view, rows, knobs, configs, [row["instructions"] for row in frame])
+    knobs = pd.DataFrame({name: _words([config.get(name) for config in configs]) for name in names}, index=rows.index)
+    return SweepTable(view, rows, knobs, configs, Counts(columns.get("instructions", ())))
+
+
+def _words(values: list) -> list[str]:
+    """Values of a knob as words. Each distinct one is put in words once, where all are of one kind: True equals 1, and 1 equals 1.0."""
+    kinds = set(map(type, values))
+    if len(kinds) > 1 or not kinds <= {bool, int, float, str}:
+        return [word(value) or "default" for value in values]
+    told = {value: word(value) or "default" for value in set(values)}
+    return [told[value] for value in values]
 
 
 def ordered(words: Sequence[str]) -> list[str]:
