@@ -1,19 +1,19 @@
 """The tree of errors. Every message is one plain sentence that says what to do.
 
-    TilevizError
-    |- BadRequest          the words or numbers asked for cannot be meant; exit status 2
-    |  |- UnknownName      a name that is not in a registry; says what exists
-    |  `- BadValue         a value outside what its field or knob takes
-    |- Limitation          asked for correctly, but this target or device cannot do it
-    |  |- Pruned           a config that breaks a rule before compiling
-    |  |- Unsupported      a target that cannot express the program
-    |  `- NotComparable    a baseline that computes something else for this problem
-    |- ToolError           an outside tool was called and failed
-    |  |- ToolMissing      it is not installed; says the line that gets it
-    |  |- CompileFailed    the compiler refused the program; `detail` keeps its own text
-    |  |- LaunchFailed     the device refused the launch (resources)
-    |  `- RuntimeFailed    it started and then failed
-    `- StoreError          the store cannot be read or written (disk full, corrupt file, permission)
+TilevizError
+|- BadRequest          the words or numbers asked for cannot be meant; exit status 2
+|  |- UnknownName      a name that is not in a registry; says what exists
+|  `- BadValue         a value outside what its field or knob takes
+|- Limitation          asked for correctly, but this target or device cannot do it
+|  |- Pruned           a config that breaks a rule before compiling
+|  |- Unsupported      a target that cannot express the program
+|  `- NotComparable    a baseline that computes something else for this problem
+|- ToolError           an outside tool was called and failed
+|  |- ToolMissing      it is not installed; says the line that gets it
+|  |- CompileFailed    the compiler refused the program; `detail` keeps its own text
+|  |- LaunchFailed     the device refused the launch (resources)
+|  `- RuntimeFailed    it started and then failed
+`- StoreError          the store cannot be read or written (disk full, corrupt file, permission)
 """
 
 
