@@ -6,10 +6,13 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.drive import SLOW_MS, run_button, see_no_trouble, settled, visit
+from tileviz.kernels import kernel
 
 pytestmark = pytest.mark.e2e
 
-SMALL = "kernel=gemm&target=sm_90a&M=128&N=128&K=512&block_M=64&block_N=64&block_K=32&num_stages=2&threads=128"
+SMALL = "kernel=gemm&target=sm_90a&M=128&N=128&K=512&block_M=64&block_N=64&block_K=32&num_stages=2&threads=128&variant=plain&store=direct"
+
+LINE = next(number for number, text in enumerate(kernel("gemm").source.split("\n"), 1) if "T.gemm(" in text)
 
 
 def pane(page: Page, side: str) -> Locator:
@@ -87,7 +90,7 @@ def test_search_and_the_legend_jump(server, page: Page):
 
 def test_a_link_to_a_line_opens_it_with_its_links_lit(server, page: Page):
     have_code(page, server)
-    visit(page, f"{server.url}/codeview?{SMALL}&left=Python&right=CUDA&at=Python:31")
+    visit(page, f"{server.url}/codeview?{SMALL}&left=Python&right=CUDA&at=Python:{LINE}")
     expect(pane(page, "left").locator(".row.at")).to_contain_text("T.gemm(")
     expect(lit(pane(page, "right")).filter(has_text="wgmma_ss").first).to_be_visible()
 
