@@ -32,6 +32,16 @@ def lit(of: Locator) -> Locator:
     return of.locator(".row.lit")
 
 
+def click(of: Locator, then: Locator) -> None:
+    """Clicks a row's number; a click that falls into a repaint of a busy page may be lost, and a person clicks again."""
+    number(of).click()
+    try:
+        expect(then).to_be_visible(timeout=6000)
+    except AssertionError:
+        number(of).click()
+        expect(then).to_be_visible()
+
+
 def have_code(page: Page, server) -> None:
     """Compiles where another test has not."""
     visit(page, f"{server.url}/codeview?{SMALL}")
@@ -54,16 +64,13 @@ def test_a_click_on_a_line_lights_its_lines_in_the_other_pane_and_back(server, p
     have_code(page, server)
     visit(page, f"{server.url}/codeview?{SMALL}&left=Python&right=SASS")
     left, right = pane(page, "left"), pane(page, "right")
-    number(row(left, "T.gemm(")).click()
-    expect(lit(right).filter(has_text="HGMMA.64x64x16.F32").first).to_be_visible()
+    click(row(left, "T.gemm("), lit(right).filter(has_text="HGMMA.64x64x16.F32").first)
     expect(lit(left)).to_have_count(1)
     settled(page)
     expect(page).to_have_url(re.compile("at=Python%3A|at=Python:"))
-    number(row(right, "HGMMA.64x64x16.F32").first).click()
-    expect(lit(left)).to_have_text(re.compile(r"T\.gemm\("))
+    click(row(right, "HGMMA.64x64x16.F32").first, lit(left).filter(has_text="T.gemm("))
     settled(page)
-    number(row(left, "T.copy(A[")).click()
-    expect(lit(right).filter(has_text="UTMALDG").first).to_be_visible()
+    click(row(left, "T.copy(A["), lit(right).filter(has_text="UTMALDG").first)
     expect(lit(right).filter(has_text="HGMMA")).to_have_count(0)
     see_no_trouble(page)
 
@@ -71,8 +78,7 @@ def test_a_click_on_a_line_lights_its_lines_in_the_other_pane_and_back(server, p
 def test_another_text_takes_the_lit_lines_over(server, page: Page):
     have_code(page, server)
     visit(page, f"{server.url}/codeview?{SMALL}&left=Python&right=SASS")
-    number(row(pane(page, "left"), "T.gemm(")).click()
-    expect(lit(pane(page, "right")).first).to_be_visible()
+    click(row(pane(page, "left"), "T.gemm("), lit(pane(page, "right")).first)
     page.get_by_role("radiogroup", name="Text on the right").get_by_role("radio", name="PTX", exact=True).click()
     expect(lit(pane(page, "right")).filter(has_text="wgmma").first).to_be_visible()
 
