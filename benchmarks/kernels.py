@@ -70,15 +70,9 @@ def measure(store: Store, case: Case, device: Device) -> Trial:
     return trial
 
 
-def fastest(trial: Trial) -> BaselineResult | None:
-    """The baseline with the shortest median that may be compared with ours; None when there is none."""
-    usable = [b for b in trial.baselines if b.status == "ok" and b.speedup is not None]
-    return min(usable, key=lambda b: b.timing.median_us, default=None)
-
-
 def row(case: str, trial: Trial) -> dict[str, Any]:
     """What the table shows of a trial, and the trial itself without its samples."""
-    best = fastest(trial)
+    best = presets.fastest(trial.baselines)
     return {
         "case": case,
         "status": trial.status,

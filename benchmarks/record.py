@@ -19,13 +19,13 @@ from pathlib import Path
 
 from benchmarks.problems import AGAINST
 from benchmarks.recorded_plans import PLANS, Plan, full_problems, shared_configs, wide_configs
+from tileviz.bench.baselines import MAX_AUTOTUNE
 from tileviz.compiler import targets
 from tileviz.engine import client, lane_tasks, presets
 from tileviz.engine.ceilings_job import stored_ceilings
 from tileviz.engine.requests import baseline_names, local_devices
 from tileviz.engine.sweeps import client as sweeps
 from tileviz.engine.sweeps import importance
-from tileviz.engine.sweeps.finals import MAX_AUTOTUNE
 from tileviz.engine.sweeps.request import resolve_sweep
 from tileviz.errors import TilevizError
 from tileviz.formats import assignments, duration_us, rates, seconds, significant, size_bytes

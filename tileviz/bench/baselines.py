@@ -24,7 +24,9 @@ from .turns import Entrant
 EAGER_ROUNDINGS = 4
 """A chain of PyTorch calls rounds to its dtype between its steps; the fused baselines of our kernels have up to four."""
 
-COMPILE_MODES = {"": "default", "_max_autotune": "max-autotune-no-cudagraphs"}
+MAX_AUTOTUNE = "_max_autotune"
+
+COMPILE_MODES = {"": "default", MAX_AUTOTUNE: "max-autotune-no-cudagraphs"}
 """Suffix of the baseline's name, and the mode of torch.compile. CUDA graphs are left out: the device time of a launch does not see what
 they save."""
 
@@ -60,7 +62,7 @@ def expanded(baselines: tuple, device: str, kernel: str = "") -> tuple:
     for baseline in baselines:
         out.append(baseline)
         if baseline.compiles and device != "cpu":
-            out.append(replace(baseline, name=f"{baseline.name}_max_autotune", title=f"{baseline.title} max-autotune"))
+            out.append(replace(baseline, name=f"{baseline.name}{MAX_AUTOTUNE}", title=f"{baseline.title} max-autotune"))
     return (*out, TRITON[kernel]) if kernel in TRITON else tuple(out)
 
 
@@ -174,7 +176,7 @@ def _ready(setting: Setting, baseline) -> tuple[Callable, str, float | None]:
         return call, "", None
     if not any(name.startswith("torch_compile") for name in setting.ready):
         torch._dynamo.reset()
-    suffix = "_max_autotune" if baseline.name.endswith("_max_autotune") else ""
+    suffix = MAX_AUTOTUNE if baseline.name.endswith(MAX_AUTOTUNE) else ""
     start = time.perf_counter()
     compiled = torch.compile(call, dynamic=False, mode=COMPILE_MODES[suffix])
     compiled(*setting.inputs)

@@ -135,8 +135,8 @@ class Measurement:
         setting = baselines.Setting(
             self.request.problem, self.request.device, self.inputs, self.timer, self.verdict_of, self._time, l2=self.request.l2
         )
+        only = self.request.only_baselines
         for baseline in baselines.expanded(self.kernel.baselines, self.request.device, self.kernel.name):
-            only = self.request.only_baselines
             if baseline.name in skip or (only and baseline.name not in only):
                 continue
             if not baselines.why_not(setting, baseline):

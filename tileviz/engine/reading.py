@@ -8,6 +8,7 @@ from typing import Any
 
 from tileviz.compiler import targets
 from tileviz.engine import client
+from tileviz.engine.reports import Report, quiet
 from tileviz.engine.requests import Request, request_from_json
 from tileviz.engine.tasks import Task
 from tileviz.kernels import kernel as kernel_of
@@ -36,7 +37,7 @@ class ReadingJob:
 
     request: Request
 
-    def __call__(self, report: Callable[..., None] = lambda *message: None) -> dict[str, str]:
+    def __call__(self, report: Report = quiet) -> dict[str, str]:
         from tileviz.compiler import reading
 
         request, described = self.request, kernel_of(self.request.kernel)

@@ -1,12 +1,12 @@
 """TileLang's pass visualizer, on demand: a page of HTML beside the artifact."""
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from tileviz.compiler import targets
 from tileviz.engine import client
 from tileviz.engine.reading import ReadTask
+from tileviz.engine.reports import Report, quiet
 from tileviz.engine.requests import Request
 from tileviz.kernels import kernel as kernel_of
 from tileviz.store import Store
@@ -22,7 +22,7 @@ class StructureJob:
 
     request: Request
 
-    def __call__(self, report: Callable[..., None] = lambda *message: None) -> dict[str, str]:
+    def __call__(self, report: Report = quiet) -> dict[str, str]:
         from tileviz.compiler import structure
 
         request, described = self.request, kernel_of(self.request.kernel)

@@ -2,6 +2,7 @@
 
 import logging
 import time
+from collections.abc import Callable
 from dataclasses import replace
 
 from tileviz.engine.jobs import CompileJob, MeasureJob
@@ -54,14 +55,18 @@ class Task:
             seed=self.request.seed,
             created=time.time(),
         )
-        stored = self.store.artifact(key, complete=True)
+        self._ask_for_code(CompileJob(self.request, executable=self.request.kind == "run"))
+
+    def _ask_for_code(self, job: Callable) -> None:
+        """The request's code: from the store, or compiled by a child that does `job`."""
+        stored = self.store.artifact(self.request.key, complete=True)
         if stored is not None:
             self._go_on_with(stored)
             return
         self.stage = "compile"
         self._set_deadline()
         self.child = self.engine.nursery.child()
-        self.child.send(CompileJob(self.request, executable=self.request.kind == "run"))
+        self.child.send(job)
 
     def advance(self) -> None:
         """Starts measuring when the device's lane is free; tries again to write what a full disk refused."""

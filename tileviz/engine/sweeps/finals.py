@@ -3,13 +3,12 @@
 from collections import deque
 from dataclasses import replace
 
+from tileviz.bench.baselines import MAX_AUTOTUNE
 from tileviz.engine.jobs import MeasureJob
 from tileviz.engine.phases import BASELINE
 from tileviz.engine.sweeps.jobs import FinalsJob
 from tileviz.kernels import kernel as kernel_of
 from tileviz.records import BaselineResult, Trial
-
-MAX_AUTOTUNE = "_max_autotune"
 
 
 class Finals:

@@ -5,11 +5,12 @@ so the page shows their share by knob value beside it.
 """
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tileviz.engine import client
+from tileviz.engine.reports import Report, quiet
 from tileviz.engine.requests import Request
 from tileviz.engine.tasks import Task
 from tileviz.records import Config, Trial
@@ -30,7 +31,7 @@ class ImportanceJob:
 
     problems: tuple[tuple[int, tuple[tuple[Config, float], ...]], ...]
 
-    def __call__(self, report: Callable[..., None] = lambda *message: None) -> dict[int, dict[str, float]]:
+    def __call__(self, report: Report = quiet) -> dict[int, dict[str, float]]:
         report("phase", KIND)
         return {number: importance(timed) for number, timed in self.problems}
 

@@ -158,18 +158,7 @@ class RivalTask(LaneTask):
         request = self.request = self.swept.trial_request(self.problem, value.config)
         blank = Trial(new_id(), request.kernel, request.problem, request.config, request.target, request.device, "ok")
         self.trial = replace(blank, key=request.key, inputs=request.inputs, seed=request.seed, created=time.time())
-        self._ask_for_code()
-
-    def _ask_for_code(self) -> None:
-        """The winner's code: from the store, or compiled as every config of ours is."""
-        stored = self.store.artifact(self.request.key, complete=True)
-        if stored is not None:
-            self._go_on_with(stored)
-            return
-        self.stage = "compile"
-        self._set_deadline()
-        self.child = self.engine.nursery.child()
-        self.child.send(self.compile_job(self.request, executable=True))
+        self._ask_for_code(self.compile_job(request, executable=True))
 
     def _compiled(self, artifact: Artifact) -> None:
         self.store.save_artifact(artifact)
