@@ -60,13 +60,12 @@ class Group(threading.local):
     thread = 0
     allocations = 0
     products: list
+    stores: list
 
 
 class HandLanguage:
     """As much of `tilelang.language` as the programs by hand use."""
 
-    GemmWarpPolicy = types.SimpleNamespace(FullRow=None)
-    Ref = object
     float32 = float
     serial = staticmethod(range)
     unroll = staticmethod(range)
@@ -123,14 +122,9 @@ class HandLanguage:
     def get_thread_binding(self):
         return self.group.thread
 
-    @property
-    def _rows(self):
-        """The rows of a tile that this group owns."""
-        first = self.group.thread - 128
-        return range(first // 2, first // 2 + 64)
-
-    def Parallel(self, rows, columns=None):
-        return [i if columns is None else (i, j) for i in self._rows for j in range(columns or 1)]
+    @staticmethod
+    def Parallel(rows, columns=None):
+        return [i if columns is None else (i, j) for i in range(rows) for j in range(columns or 1)]
 
     @staticmethod
     def shuffle_elect(threads):
@@ -194,18 +188,33 @@ class HandLanguage:
 
     # tiles
 
-    def tma_copy(self, source, destination, barrier):
-        barrier.copies.append(lambda: _place(source, destination))
+    def tma_copy(self, source, destination, barrier=None):
+        """A load is tied to its barrier; a store reads shared memory as late as the group's next wait for stores."""
+        if barrier is not None:
+            barrier.copies.append(lambda: _place(source, destination))
+            return
+        seen = source.array.copy()
 
-    def wgmma_gemm(self, A, B, C, transpose_B=False, policy=None, clear_accum=False):
-        rows = list(self._rows)
-        seen = A.array[rows].copy(), B.array.copy()
+        def store():
+            if not np.array_equal(seen, source.array, equal_nan=True):
+                raise Torn("shared memory changed while a store read it")
+            destination.array[...] = seen[: len(destination.array)]
+
+        self.group.stores.append(store)
+
+    def tma_store_wait(self, left):
+        assert left == 0
+        while self.group.stores:
+            self.group.stores.pop(0)()
+
+    def wgmma_gemm(self, A, B, C, transpose_B=False, clear_accum=False):
+        seen = A.array.copy(), B.array.copy()
 
         def product():
-            if not all(np.array_equal(*pair, equal_nan=True) for pair in zip(seen, (A.array[rows], B.array), strict=True)):
-                raise Torn(f"an operand of {len(rows)} rows changed while a product read it")
-            added = A.array[rows].astype(np.float32) @ (B.array.T if transpose_B else B.array).astype(np.float32)
-            C.array[rows] = added if clear_accum else C.array[rows] + added
+            if not all(np.array_equal(*pair, equal_nan=True) for pair in zip(seen, (A.array, B.array), strict=True)):
+                raise Torn(f"an operand of {len(A.array)} rows changed while a product read it")
+            added = A.array.astype(np.float32) @ (B.array.T if transpose_B else B.array).astype(np.float32)
+            C.array[...] = added if clear_accum else C.array + added
 
         self.group.products.append(product)
 
@@ -217,18 +226,18 @@ class HandLanguage:
     def fill(tile, value):
         tile.array[...] = value
 
-    def copy(self, source, destination):
-        rows = [row for row in self._rows if row < len(destination.array)]
-        destination.array[rows] = source.array[rows]
+    @staticmethod
+    def copy(source, destination):
+        destination.array[...] = source.array[: len(destination.array)]
 
-    def reduce_max(self, source, destination, dim, clear=True):
-        rows = list(self._rows)
-        highest = np.fmax.reduce(source.array[rows], axis=dim)
-        destination.array[rows] = highest if clear else np.fmax(destination.array[rows], highest)
+    @staticmethod
+    def reduce_max(source, destination, dim, clear=True):
+        highest = np.fmax.reduce(source.array, axis=dim)
+        destination.array[...] = highest if clear else np.fmax(destination.array, highest)
 
-    def reduce_sum(self, source, destination, dim):
-        rows = list(self._rows)
-        destination.array[rows] = source.array[rows].sum(axis=dim)
+    @staticmethod
+    def reduce_sum(source, destination, dim):
+        destination.array[...] = source.array.sum(axis=dim)
 
     # arithmetic
 
@@ -299,7 +308,8 @@ def run(program, problem: dict, knobs: dict, Q, K, V) -> np.ndarray:
 
 
 def _one(language: HandLanguage, block: Block, role: int, flash_attention, tensors: list[Tile], raised: list) -> None:
-    language.group.block, language.group.thread, language.group.products = block, role, []
+    group = language.group
+    group.block, group.thread, group.products, group.stores = block, role, [], []
     try:
         with np.errstate(all="ignore"):
             flash_attention(*tensors)

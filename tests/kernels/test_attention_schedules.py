@@ -17,7 +17,7 @@ def tile(M: int, N: int, stages: int, threads: int, schedule: str = "pingpong", 
 
 
 RULES = [
-    # rows of a warp group
+    # rows of a warp group: 64, no more and no less
     ("sm_90a", SMALL, tile(64, 64, 2, 128)),
     ("sm_90a", SMALL, tile(128, 48, 2, 128)),
     ("sm_90a", SMALL, tile(192, 64, 2, 384)),
@@ -35,6 +35,9 @@ RULES = [
     ("sm_90a", SMALL, tile(512, 64, 2, 1024)),
     ("sm_90a", SMALL, tile(128, 64, 1, 256)),
     ("sm_90a", SMALL, tile(128, 64, 3, 256, blocks=132, heads_together=4)),
+    ("sm_90a", {**SMALL, "D": 128}, tile(128, 160, 2, 256, store="shared")),
+    ("sm_90a", {**SMALL, "D": 128}, tile(128, 176, 2, 256, store="shared")),
+    ("sm_90a", {**SMALL, "D": 128}, tile(128, 176, 2, 256, store="queries")),
     # where wgmma and TMA are not
     ("sm_90a", {**SMALL, "dtype": "float32"}, tile(128, 64, 2, 256)),
     ("sm_90a", {**SMALL, "dtype": "bfloat16"}, tile(128, 64, 2, 256)),
@@ -70,13 +73,14 @@ def test_knobs_that_change_nothing_are_found():
     assert same(tile(64, 64, 2, 128), tile(64, 64, 2, 128, "overlap")), "a lone warp group has nobody to take turns with"
     assert same(tile(64, 64, 2, 128), tile(64, 64, 2, 128, blocks=132)), "more blocks than tiles of rows"
     assert same(tile(64, 64, 2, 128), tile(64, 64, 2, 128, heads_together=4)), "without a mask all tiles are alike"
-    assert same(tile(64, 64, 1, 128, "plain"), tile(64, 64, 1, 128, "plain", blocks=132, heads_together=4, rescale="vote"))
+    assert same(tile(64, 64, 1, 128, "plain"), tile(64, 64, 1, 128, "plain", blocks=132, heads_together=4, rescale="vote", store="shared"))
 
 
 def test_knobs_that_change_the_code_stay_apart():
     assert not same(tile(128, 64, 2, 256), tile(128, 64, 2, 256, "overlap"))
     assert not same(tile(64, 64, 2, 128), tile(64, 64, 2, 128, blocks=2))
     assert not same(tile(64, 64, 2, 128, rescale="always"), tile(64, 64, 2, 128, rescale="vote"))
+    assert not same(tile(64, 64, 2, 128, store="shared"), tile(64, 64, 2, 128, store="queries"))
     assert not same(tile(64, 64, 2, 128, heads_together=1), tile(64, 64, 2, 128, heads_together=4), causal=True, H=4)
 
 

@@ -17,7 +17,7 @@ KERNEL = kernels.kernel("flash_attention")
 ONE_HEAD = {"B": 1, "H": 1, "D": 64, "dtype": "float32"}
 LONE = {"M": 64, "N": 16, "stages": 2, "threads": 128, "schedule": "overlap"}
 PAIR = {"M": 128, "N": 32, "stages": 2, "threads": 256, "schedule": "pingpong"}
-ORDER = {"heads_together": 1, "blocks": 0, "rescale": "vote"}
+ORDER = {"heads_together": 1, "blocks": 0, "rescale": "vote", "store": "direct"}
 
 
 def draw(problem: dict, seed: int = 0) -> list[torch.Tensor]:
@@ -51,7 +51,10 @@ def planted(right: str, wrong: str):
         ({"Sq": 70, "Sk": 50, "B": 2, "H": 2}, {**LONE, "blocks": 3}),
         ({"Sq": 129, "Sk": 127}, PAIR),
         ({"Sq": 300, "Sk": 80}, {**PAIR, "blocks": 1}),
+        ({"Sq": 300, "Sk": 80}, {**PAIR, "blocks": 1, "store": "queries"}),
         ({"Sq": 300, "Sk": 80, "causal": True, "H": 3}, {**PAIR, "stages": 3, "blocks": 2, "heads_together": 3}),
+        ({"Sq": 300, "Sk": 80, "causal": True, "H": 3}, {**PAIR, "blocks": 2, "heads_together": 3, "store": "shared"}),
+        ({"Sq": 70, "Sk": 50, "B": 2, "H": 2}, {**LONE, "blocks": 3, "store": "shared"}),
         ({"Sq": 80, "Sk": 300, "causal": True}, {**PAIR, "rescale": "always"}),
         ({"Sq": 150, "Sk": 40, "causal": True, "H": 2}, {**LONE, "blocks": 2, "heads_together": 2}),
         ({"Sq": 200, "Sk": 70, "D": 128}, {**PAIR, "M": 192, "threads": 384, "blocks": 1}),
@@ -93,18 +96,18 @@ def test_consumers_ask_for_no_more_registers_than_the_block_was_launched_with(th
     assert asked == {128: 240, 256: 240, 384: 160}.get(threads, asked)
 
 
-@pytest.mark.parametrize("lost", ["release(k_free, slot(done + 1))", "release(q_free, 0)"])
+@pytest.mark.parametrize("lost", ["release(k_free, slot(done + 1))", 'if store != "queries":\n                release(q_free, group)'])
 def test_a_slot_that_is_never_given_back_is_a_deadlock(monkeypatch, lost):
     monkeypatch.setattr(by_hand, "PATIENCE_S", 0.5)
     with pytest.raises(by_hand.Deadlock, match="waits without end"):
         run({"Sq": 150, "Sk": 80}, {**LONE, "blocks": 1}, program=planted(lost, "pass"))
 
 
-def holds(program) -> bool:
+def holds(program, **more) -> bool:
     """Whether the program gives the right numbers, with no slot torn."""
-    problem = {"Sq": 64, "Sk": 90, "causal": True}
+    problem = {"Sq": 150, "Sk": 90, "causal": True}
     try:
-        output, reference = run(problem, LONE, program=program)
+        output, reference = run(problem, {**LONE, "blocks": 1, **more}, program=program)
     except (by_hand.Torn, by_hand.Deadlock):
         return False
     return np.allclose(output, reference, rtol=1e-3, atol=1e-4)
@@ -113,7 +116,7 @@ def holds(program) -> bool:
 FAULTS = {
     "scores read before they are there": ("T.wait_wgmma(1)", "T.wait_wgmma(2)"),
     "keys read before they are there": ("T.barrier_wait(k_ready[slot(done + 1)], phase(done + 1))", "pass"),
-    "values read before they are there": ("T.barrier_wait(v_ready[slot(done)], phase(done))\n                        T", "T"),
+    "values read before they are there": ("T.barrier_wait(v_ready[slot(done)], phase(done))\n                T", "T"),
     "values given back while they are read": ("T.wait_wgmma(1)\n", "T.wait_wgmma(1); release(v_free, slot(done))\n"),
     "P filled anew while it is read": ("T.wait_wgmma(1)\n", "T.wait_wgmma(1); T.copy(S, P)\n"),
     "a mask off by one": ("first_key + j <= last", "first_key + j <= last + 1"),
@@ -126,5 +129,21 @@ def test_faults_in_the_order_of_work_are_caught(monkeypatch, fault):
     assert not holds(planted(*FAULTS[fault]))
 
 
-def test_what_only_moves_local_work_is_no_fault():
-    assert holds(planted("release(v_free, slot(done))\n                        T.copy(S, P)", "T.copy(S, P); release(v_free, slot(done))"))
+STORE_FAULTS = {
+    "rows given out over those still being read": ("T.tma_store_wait(0)  # what went out before has been read", "pass", "shared"),
+    "queries brought before the rows have left": ("T.tma_store_wait(0)\n                release(q_free", "release(q_free", "queries"),
+    "a block that leaves before its rows": ('if store == "shared":\n            T.tma_store_wait(0)', "", "shared"),
+}
+
+
+@pytest.mark.parametrize("fault", STORE_FAULTS)
+def test_faults_in_carrying_rows_out_are_caught(monkeypatch, fault):
+    monkeypatch.setattr(by_hand, "PATIENCE_S", 1.0)
+    right, wrong, store = STORE_FAULTS[fault]
+    assert not holds(planted(right, wrong), store=store)
+
+
+@pytest.mark.parametrize("store", ["direct", "queries", "shared"])
+def test_what_only_moves_local_work_is_no_fault(store):
+    moved = planted("release(v_free, slot(done))\n                T.copy(S, P)", "T.copy(S, P); release(v_free, slot(done))")
+    assert holds(moved, store=store)

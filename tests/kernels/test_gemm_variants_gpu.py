@@ -1,15 +1,9 @@
 """The hand-made variants really run on a Hopper GPU: odd sizes, few and many tiles, every epilogue, against float64."""
 
-import os
-import tempfile
-
 import pytest
 
+from tests.kernels.on_gpu import check
 from tests.kernels.test_gemm_variants import PERSISTENT, PINGPONG, SPLIT_K, config
-from tileviz import kernels
-from tileviz.bench.verify import verify
-from tileviz.compiler import runtime
-from tileviz.compiler.targets import target
 
 pytestmark = pytest.mark.gpu
 
@@ -32,29 +26,6 @@ CONFIGS = [
     {**SPLIT_K, "cluster": 8},
     config("split_k", 128, 128, 64, 3, 256, cluster=2),
 ]
-
-
-def check(name: str, problem: dict, chosen: dict) -> None:
-    import torch
-
-    os.environ.setdefault("TILELANG_CACHE_DIR", tempfile.mkdtemp(prefix="tilelang-"))
-    kernel, hopper = kernels.kernel(name), target("sm_90a")
-    if torch.cuda.get_device_capability() != (9, 0):
-        pytest.skip("the variants are made for sm_90a")
-    full = kernel.problem(problem)
-    knobs = kernel.config(chosen, hopper, full)
-    assert kernel.rules(full, knobs, hopper).broken == ()
-    generator = torch.Generator("cuda").manual_seed(0)
-    inputs = kernel.inputs(full, lambda *s, dtype: torch.randn(*s, generator=generator, device="cuda").to(getattr(torch, dtype)))
-    shape, dtype = kernel.output(full)
-    output = torch.full(shape, float("nan"), dtype=getattr(torch, dtype), device="cuda")
-    runtime.executable(lambda: kernel.build(full, knobs, hopper), hopper)(*inputs, output)
-    torch.cuda.synchronize()
-    reference = kernel.reference(full, *(t.double() for t in inputs))
-    said = verify(
-        output, reference, dtype=dtype, math_mode=dtype, accumulate=kernel.accumulate(full), error_scale="sum", inputs=inputs
-    )  # fmt: skip
-    assert said.ok, said
 
 
 @pytest.mark.parametrize("chosen", CONFIGS, ids=str)

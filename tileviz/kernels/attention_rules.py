@@ -58,7 +58,7 @@ def estimate(problem, config, target):
 def canonical(problem, config, target):
     """Idle knobs brought to one value: threads and stages on the CPU, what only the schedules by hand know, turns of a lone warp group."""
     if config["schedule"] == "plain":
-        idle = {"heads_together": 1, "blocks": 0, "rescale": "always"}
+        idle = {"heads_together": 1, "blocks": 0, "rescale": "always", "store": "direct"}
         return {**config, **idle, "threads": 128, "num_stages": 0} if target.kind == "cpu" else {**config, **idle}
     heads = problem["B"] * problem["H"]
     tiles_of_rows = heads * rules.ceildiv(problem["Sq"], config["block_M"])
@@ -71,10 +71,12 @@ def canonical(problem, config, target):
 
 
 def _overlapped(problem, config, target, masked) -> Estimate:
-    """The schedules by hand: shared memory is `(block_M + 2 num_stages block_N) D size`, and 1,024 B of barriers."""
+    """The schedules by hand: shared memory is `(block_M + 2 num_stages block_N) D size`, block_M D size more with store shared, and
+    1,024 B of barriers."""
     M, N, stages, threads = (config[name] for name in ("block_M", "block_N", "num_stages", "threads"))
     D, size = problem["D"], rules.DTYPE_BYTES[problem["dtype"]]
-    shared = (M + 2 * stages * N) * D * size + rules.BARRIER_BYTES
+    rows = 2 * M if config["store"] == "shared" else M
+    shared = (rows + 2 * stages * N) * D * size + rules.BARRIER_BYTES
     accumulator = rules.ceildiv(M * (N + D) + M * N // 2, threads)
     return Estimate(
         shared_bytes=shared,
@@ -83,7 +85,10 @@ def _overlapped(problem, config, target, masked) -> Estimate:
         producer_threads=tiles.PRODUCER_THREADS,
         broken=rules.joined(
             _by_hand(problem, config, target),
-            tiles.warp_split(M, N, threads, "wgmma") or row_split(problem, config, "wgmma"),
+            f"schedule {config['schedule']} takes rows in multiples of 64, not {M}" if M % 64 else None,
+            f"schedule {config['schedule']} gives each 128 threads 64 rows: {M} rows need {2 * M} threads, not {threads}"
+            if threads != 2 * M
+            else None,
             f"wgmma takes key tiles in multiples of 16 up to 256, not {N}" if N % 16 or N > 256 else None,
             f"schedule {config['schedule']} needs num_stages 2 or more: it takes keys ahead of values" if stages < 2 else None,
             rules.shared_memory(shared, target),

@@ -8,16 +8,16 @@ FAST = {"tl.enable_fast_math": True}
 TILES = ((128, 128), (128, 64), (64, 64), (64, 32), (32, 32), (32, 16))
 """Rows and keys of a tile, from large to small, each with a warp for 16 rows."""
 
-ORDER = {"schedule": "plain", "heads_together": 1, "blocks": 0, "rescale": "always"}
+ORDER = {"schedule": "plain", "heads_together": 1, "blocks": 0, "rescale": "always", "store": "direct"}
 
 
 def plain(M: int, N: int, stages: int, threads: int) -> dict:
     return {"block_M": M, "block_N": N, "num_stages": stages, "threads": threads, **ORDER}
 
 
-def by_hand(M: int, N: int, stages: int, schedule: str, heads_together: int = 1, blocks: int = 0) -> dict:
-    tile = plain(M, N, stages, 2 * M)
-    return {**tile, "schedule": schedule, "heads_together": heads_together, "blocks": blocks, "rescale": "vote"}
+def by_hand(M: int, N: int, stages: int, schedule: str, store: str, heads_together: int = 1, blocks: int = 0) -> dict:
+    order = {"schedule": schedule, "heads_together": heads_together, "blocks": blocks, "rescale": "vote", "store": store}
+    return {**plain(M, N, stages, 2 * M), **order}
 
 
 USUAL = {
@@ -28,17 +28,30 @@ USUAL = {
 }
 """The plain tile of a target."""
 
+SHORT = 1024
+"""Keys up to which a tile of rows is soon done, so that its start and end weigh more than its middle."""
+
 HOPPER = {
-    (64, False): by_hand(192, 128, 3, "pingpong", blocks=132),
-    (64, True): by_hand(192, 128, 3, "pingpong", heads_together=16),
-    (128, False): by_hand(128, 176, 2, "pingpong", blocks=132),
-    (128, True): by_hand(128, 128, 2, "pingpong", heads_together=4),
-    (256, False): by_hand(128, 80, 2, "pingpong", blocks=132),
-    (256, True): by_hand(128, 80, 2, "overlap", heads_together=4),
+    (64, False): by_hand(192, 128, 3, "pingpong", "shared", blocks=132),
+    (64, True): by_hand(192, 96, 4, "pingpong", "shared", heads_together=16),
+    (128, False): by_hand(128, 160, 2, "pingpong", "shared", blocks=132),
+    (128, True): by_hand(128, 128, 2, "pingpong", "shared", heads_together=4),
+    (256, False): by_hand(128, 80, 2, "pingpong", "queries", blocks=132),
+    (256, True): by_hand(128, 80, 2, "pingpong", "queries", heads_together=4),
 }
 """By head size and mask: the fastest of float16 at 4,096 queries and keys."""
 
-FEW_QUERIES = by_hand(64, 64, 4, "overlap")
+HOPPER_SHORT = {
+    **HOPPER,
+    (64, True): by_hand(128, 128, 4, "pingpong", "shared", heads_together=4, blocks=132),
+    (128, False): by_hand(128, 128, 2, "pingpong", "shared", blocks=132),
+    (128, True): by_hand(128, 128, 2, "pingpong", "shared", heads_together=4, blocks=132),
+    (256, False): by_hand(128, 64, 2, "pingpong", "queries", blocks=132),
+    (256, True): by_hand(128, 64, 2, "pingpong", "queries", heads_together=4),
+}
+"""The same at 512 and 1,024: blocks that stay bring the next queries while the last rows leave."""
+
+FEW_QUERIES = by_hand(64, 128, 2, "overlap", "direct")
 """Memory sets the pace: small tiles, many of them on their way."""
 
 DEFAULTS = {
@@ -60,5 +73,6 @@ def suggest(problem, target) -> dict:
     two = {**usual, "num_stages": 2}
     if problem["D"] == 128 and target.at_least(8) and not target.at_least(9):
         two["block_N"] = 32  # by mma.sync, 64 keys in two stages need more than 255 registers a thread: 16 B spilled
-    hopper = [FEW_QUERIES if problem["Sq"] <= 64 else HOPPER[problem["D"], problem["causal"]]]
-    return rules.first_that_fits(attention_rules.estimate, problem, target, [*hopper, two, usual, *fitting])
+    hopper = HOPPER_SHORT if problem["Sk"] <= SHORT else HOPPER
+    first = FEW_QUERIES if problem["Sq"] <= 64 else hopper[problem["D"], problem["causal"]]
+    return rules.first_that_fits(attention_rules.estimate, problem, target, [first, two, usual, *fitting])

@@ -15,11 +15,11 @@ LOG2E = 1.4426950408889634
 
 
 def program(
-    B, H, Sq, Sk, D, dtype, causal, scale, block_M, block_N, num_stages, threads, schedule, heads_together, blocks, rescale
+    B, H, Sq, Sk, D, dtype, causal, scale, block_M, block_N, num_stages, threads, schedule, heads_together, blocks, rescale, store
 ):  # fmt: skip
     if schedule != "plain":
         tile = block_M, block_N, num_stages, threads
-        return flash_overlapped.program(B, H, Sq, Sk, D, dtype, causal, scale, *tile, schedule, heads_together, blocks, rescale)
+        return flash_overlapped.program(B, H, Sq, Sk, D, dtype, causal, scale, *tile, schedule, heads_together, blocks, rescale, store)
     scale = 1 / math.sqrt(D) if scale is None else scale
     # A positive scale may wait for the exponent, one fused multiply-add an element; zero or negative must come before mask and maximum.
     early, late = (1.0, scale * LOG2E) if scale > 0 else (scale * LOG2E, 1.0)
@@ -182,6 +182,12 @@ KERNEL = Kernel(
             ("always", "vote"),
             default="always",
             help="by hand: scale what was gathered at every key tile, or only when a maximum of the warp grew, which gets rare",
+        ),
+        Knob(
+            "store",
+            ("direct", "queries", "shared"),
+            default="direct",
+            help="by hand: O from registers, or by TMA through the shared memory of the queries or its own: pays, most with few keys",
         ),
     ),
     inputs=inputs,
