@@ -18,7 +18,7 @@ from tileviz.bench.timers import Timer, pick_timer
 from tileviz.engine.lanes import package_root
 from tileviz.errors import TilevizError
 from tileviz.formats import significant
-from tileviz.records import quantile
+from tileviz.measured import quantile
 
 REPEATS = 7
 PAUSE_S = 0.01

@@ -1,6 +1,6 @@
 """Every kernel against its baselines on this device, through the engine: a table, and JSON.
 
-    python -m benchmarks.kernels [--quick] [--kernel NAME ...] [--device ID] [--out FILE] [--against FILE]
+    python -m benchmarks.kernels [--quick] [--kernel NAME ...] [--case TEXT ...] [--device ID] [--out FILE] [--against FILE]
 
 With `--out` a stopped run goes on where it ended. `--against` sets the result beside an earlier one: how well two runs agree.
 """
@@ -19,7 +19,9 @@ from tileviz.engine import client, presets
 from tileviz.engine.requests import local_devices, resolve
 from tileviz.errors import TilevizError
 from tileviz.formats import assignments, duration_us, percent, significant
-from tileviz.records import BaselineResult, Device, Trial, canonical_json, to_json, trial_from_json
+from tileviz.measured import BaselineResult, fastest_baseline
+from tileviz.records import Device, Trial, canonical_json
+from tileviz.records_json import to_json, trial_from_json
 from tileviz.store import Store, StoreWithRecorded
 
 
@@ -48,15 +50,16 @@ CPU_QUICK = tuple(Case(name) for name in ("vector_add", "gemm", "gemm_bias_gelu"
 CPU = (*CPU_QUICK, Case("gemm", {"M": 250, "N": 231, "K": 243}), Case("softmax", {"M": 1000, "N": 1000}))
 
 
-def cases(device: Device, quick: bool, only: list[str] | None = None) -> tuple[Case, ...]:
-    """The quick cases, or all by which a kernel is judged; `only` these kernels."""
+def cases(device: Device, quick: bool, only: list[str] | None = None, texts: list[str] | None = None) -> tuple[Case, ...]:
+    """The quick cases, or all by which a kernel is judged; `only` these kernels, and cases in whose words one of the `texts` is."""
     if device.id == "cpu":
         chosen = CPU_QUICK if quick else CPU
     elif quick:
         chosen = GPU_QUICK
     else:
         chosen = tuple(Case(kernel, problem, AGAINST[kernel]) for kernel, problems in judged().items() for problem in problems)
-    return tuple(case for case in chosen if not only or case.kernel in only)
+    found = (case for case in chosen if not only or case.kernel in only)
+    return tuple(case for case in found if not texts or any(text in case.words for text in texts))
 
 
 def measure(store: Store, case: Case, device: Device) -> Trial:
@@ -72,7 +75,7 @@ def measure(store: Store, case: Case, device: Device) -> Trial:
 
 def row(case: str, trial: Trial) -> dict[str, Any]:
     """What the table shows of a trial, and the trial itself without its samples."""
-    best = presets.fastest(trial.baselines)
+    best = fastest_baseline(trial.baselines)
     return {
         "case": case,
         "status": trial.status,
@@ -133,7 +136,7 @@ def main(words: list[str] | None = None) -> int:
     asked = _parser().parse_args(words)
     try:
         device = _device(asked.device)
-        rows = _run(StoreWithRecorded(), device, cases(device, asked.quick, asked.kernel), asked.out)
+        rows = _run(StoreWithRecorded(), device, cases(device, asked.quick, asked.kernel, asked.case), asked.out)
     except TilevizError as error:
         print(f"benchmarks.kernels: {error.message}", file=sys.stderr)
         return 1
@@ -231,6 +234,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.kernels", description="Every kernel against its baselines on this device.")
     parser.add_argument("--quick", action="store_true", help="one problem a kernel")
     parser.add_argument("--kernel", nargs="+", metavar="NAME", help="only these kernels")
+    parser.add_argument("--case", nargs="+", metavar="TEXT", help="only cases whose line has one of these in it, as in 'Sq=512 '")
     parser.add_argument("--device", metavar="ID", help="cpu, cuda:0, ... (default: the first GPU, else the CPU)")
     parser.add_argument("--out", metavar="FILE", help="write JSON after each case; a file that is there is gone on with")
     parser.add_argument("--against", metavar="FILE", help="an earlier --out to set this run beside")

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from benchmarks.problems import DECODE, MATRICES, attention
+from benchmarks.problems import DECODE, LENGTHS, MATRICES, attention
 from tileviz.errors import BadRequest
 from tileviz.kernels import kernel as kernel_of
 from tileviz.kernels.base import Kernel
@@ -44,6 +44,8 @@ class Plan:
 
 FAST_MATH = {"tl.enable_fast_math": (False, True)}
 
+SMALL_TILE = {"variant": "persistent", "block_M": 64, "threads": 128, "store": "shared", "policy": "Square", "enable_swizzle": False}
+
 
 def _matrix(M: int, N: int, K: int, **more: Any) -> dict[str, Any]:
     return {"M": M, "N": N, "K": K, **more}
@@ -54,10 +56,14 @@ PLANS = (
         "gemm",
         (
             _matrix(4096, 4096, 4096), *(_matrix(*shape) for shape in MATRICES if shape != (4096, 4096, 4096)),
-            *(_matrix(n, n, n, dtype="bfloat16") for n in (1024, 4096, 8192)),
+            *(_matrix(*shape, dtype="bfloat16") for shape in MATRICES),
         ),
         plane=("variant", "block_M", "block_N", "block_K"),
-        shared=12,
+        extra=(
+            {**SMALL_TILE, "block_N": 64, "block_K": 128, "num_stages": 5},
+            {**SMALL_TILE, "block_N": 128, "block_K": 128, "num_stages": 4},
+        ),
+        shared=14,
         weight=1.6,
     ),
     Plan(
@@ -85,13 +91,13 @@ PLANS = (
         "flash_attention",
         (
             attention(4096, 128, False), attention(4096, 128, True), DECODE,
-            *(attention(length, 128, causal) for length in (512, 1024, 16384) for causal in (False, True)),
-            *(attention(length, head, causal) for head in (64, 256) for length in (1024, 4096) for causal in (False, True)),
+            *(attention(length, 128, causal) for length in LENGTHS if length != 4096 for causal in (False, True)),
+            *(attention(length, head, causal) for head in (64, 256) for length in (512, 1024, 4096) for causal in (False, True)),
             {**attention(4096, 128, True), "dtype": "bfloat16"},
         ),
         plane=("schedule", "block_M", "block_N", "num_stages"),
         values=FAST_MATH,
-        shared=10,
+        shared=15,
         weight=1.6,
     ),
     Plan(
@@ -152,7 +158,8 @@ def shared_configs(plan: Plan, target: Target, best: Sequence[Config], seed: int
         if len(found) >= max(plan.shared, len(suggested)):
             break
         if any(not kernel.rules(problem, config, target).broken for problem in problems):
-            found.setdefault(canonical_json(kernel.same_code(problems[0], config, target)), config)
+            # a knob that is idle for one problem may matter for another
+            found.setdefault(canonical_json([kernel.same_code(problem, config, target) for problem in problems]), config)
     return list(found.values())
 
 
