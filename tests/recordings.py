@@ -8,7 +8,8 @@ from tests.ui import code_examples, examples
 from tileviz import kernels
 from tileviz.compiler import targets
 from tileviz.engine import presets
-from tileviz.records import Device, to_json
+from tileviz.records import Device
+from tileviz.records_json import to_json
 from tileviz.store import Store
 from tileviz.store.recording import record
 from tileviz.store.sweeps import SweepRow

@@ -10,11 +10,13 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 ISLANDS = ("kernels", "compiler", "lens", "bench", "store")
-SHARED = ("errors", "records")
+SHARED = ("errors", "measured", "records", "records_json")
 MAY_IMPORT = {
     **{name: (name, *SHARED) for name in ISLANDS},
     "errors": (),
-    "records": (),
+    "measured": (),
+    "records": ("measured",),
+    "records_json": ("measured", "records"),
     "data": SHARED,
     "engine": ("engine", *ISLANDS, *SHARED),
     "formats": (),

@@ -1,14 +1,14 @@
 """The records that every part of tileviz passes around: frozen, plain, with the unit in the name.
 
-Problems and configs are plain dicts of JSON values, completed and checked by `Kernel.problem` and `Kernel.config`.
-`to_json` turns any record into the JSON document that the command line and the store use.
+Problems and configs are plain dicts of JSON values, completed and checked by `Kernel.problem` and `Kernel.config`. What checking and
+timing give is in `measured`, and `records_json` turns any record into a JSON document and back.
 """
 
-import dataclasses
 import json
-import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+from tileviz.measured import BaselineResult, Roofline, Timing, Verdict
 
 Problem = dict[str, Any]
 """Sizes, dtypes and flags of one instance: {"M": 4096, "dtype": "float16", ...}"""
@@ -123,7 +123,7 @@ class Cost:
         """The same work with its FLOPs counted by one of FLOP_COUNTS."""
         if count != "exact" or self.exact_flops is None:
             return self
-        return dataclasses.replace(self, flops=self.exact_flops, flops_formula=self.exact_formula)
+        return replace(self, flops=self.exact_flops, flops_formula=self.exact_formula)
 
 
 @dataclass(frozen=True)
@@ -187,147 +187,6 @@ class Artifact:
     """Where each line of a text comes from, 0 where that is not known: of "source" the Python line, of "ptx" and "sass" the CUDA line."""
     tensors: tuple[dict[str, Any], ...] = ()
     """{"name", "shape", "dtype"} of the program's arguments; a size that is known only at run time is a text."""
-
-
-@dataclass(frozen=True)
-class ErrorMap:
-    """Where in an output the errors lie: the output as a matrix of its last dimension across, cut into blocks."""
-
-    shape: tuple[int, ...]
-    """Of the output."""
-    block: tuple[int, int]
-    """Rows and columns of a block; those at the ends may be smaller. A vector is one column."""
-    worst: tuple[tuple[float, ...], ...]
-    """Largest error of each block over its bound: above 1 is wrong, infinity is a NaN or infinity that should be a number."""
-    wrong: tuple[tuple[int, ...], ...] = ()
-    """Wrong elements of each block; empty when there are none."""
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """Output against reference."""
-
-    ok: bool
-    rel_error: float
-    """Frobenius norm of the difference over that of the reference."""
-    max_abs_error: float
-    wrong_fraction: float
-    """Share of elements outside the tolerance. Any is a failure."""
-    wrong_count: int = 0
-    worst_index: tuple[int, ...] | None = None
-    unwritten_count: int = 0
-    """Elements that still hold the NaN they were filled with."""
-    tolerance: str = ""
-    """The bound in words and numbers, with what it was derived from."""
-    reference: str = "float64"
-    reason: str = ""
-    """One sentence when wrong: `8 of 104 columns never written (96-103)`."""
-    errors: ErrorMap | None = None
-    """None where it was not kept: right results of a sweep and of baselines."""
-
-
-@dataclass(frozen=True)
-class Timing:
-    """Every sample of one timed callable."""
-
-    samples_us: tuple[float, ...]
-    timer: str
-    """`cupti`, `cuda_events` or `perf_counter`."""
-    l2: str
-    """`cold`, `warm`, or `n/a` on the CPU."""
-    warmup: int = 0
-    """Launches before the first sample."""
-    stop_reason: str = ""
-    """Why sampling stopped: `median known to 0.44 %, target 0.5 %` or `cap of 200 samples`."""
-    sm_clock_mhz: float | None = None
-    memory_clock_mhz: float | None = None
-    power_w: float | None = None
-    temperature_c: float | None = None
-    throttled: bool | None = None
-    """True when a thermal or hardware slowdown was seen; None when clocks cannot be read."""
-    throttle_reasons: tuple[str, ...] = ()
-    sm_clocks_mhz: tuple[float, ...] = ()
-    """The SM clock while the samples were taken, in order and thinned to at most 60: the lowest of each share."""
-    clock_limits: tuple[tuple[int, int, str], ...] = ()
-    """(first, last, reasons): which of `sm_clocks_mhz` were held back, and why. A power cap counts here, though it flags no value."""
-    implausible: str = ""
-    """Why the value cannot be right: faster than the memory or the arithmetic allows. Empty when plausible."""
-    launch_bound: bool = False
-    """Within 2x of an empty kernel: never ranked."""
-    l2_resident: bool = False
-    """Warm L2 and a rate over what memory can give: the data came from L2."""
-    floor_us: float | None = None
-    """An empty kernel by the same timer, in the same session."""
-    flush: str = ""
-    """How L2 was emptied before each sample: `read`, `write` or `none`; empty on the CPU."""
-    earlier_us: tuple[float, ...] = ()
-    """Samples taken before the others and set aside: at another clock, or before ours and the baselines were measured in turn."""
-    note: str = ""
-    """How the samples came about: measured in turn, measured again and why."""
-
-    @property
-    def n(self) -> int:
-        return len(self.samples_us)
-
-    @property
-    def median_us(self) -> float:
-        return quantile(self.samples_us, 0.5)
-
-    @property
-    def p10_us(self) -> float:
-        return quantile(self.samples_us, 0.1)
-
-    @property
-    def p90_us(self) -> float:
-        return quantile(self.samples_us, 0.9)
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """One timing against another."""
-
-    verdict: str
-    """`faster`, `slower`, `same` or `unclear`."""
-    ratio: float
-    """Their median over ours: above 1 means ours is faster."""
-    low: float
-    high: float
-    """Interval of the ratio, 95 %."""
-
-
-@dataclass(frozen=True)
-class BaselineResult:
-    """What a user would use instead, checked and timed with the same inputs, timer and L2 mode."""
-
-    name: str
-    title: str
-    status: str
-    reason: str = ""
-    detail: str = ""
-    kernel_name: str = ""
-    math_mode: str = ""
-    """`float32`, `TF32`, `float16 in, float32 accumulate`."""
-    compile_s: float | None = None
-    """Seconds before the first result, where the baseline compiles (torch.compile)."""
-    verdict: Verdict | None = None
-    timing: Timing | None = None
-    comparison: Comparison | None = None
-    speedup: float | None = None
-    """Its median over ours; None where either is missing or implausible."""
-
-
-@dataclass(frozen=True)
-class Roofline:
-    bound: str
-    """`memory` or `compute`."""
-    fraction: float | None
-    """Share of that ceiling reached, 0 to 1; None when no ceiling is known."""
-    ceiling: str = ""
-    """The ceiling used, with its source: `4.80 TB/s, datasheet`."""
-    fraction_measured: float | None = None
-    """Share of the ceiling measured on this device; over 1 when this kernel beats what was measured with."""
-    ceiling_measured: str = ""
-    """`4.28 TB/s, copy of 4.00 GiB measured on 2026-11-29`."""
 
 
 @dataclass(frozen=True)
@@ -425,114 +284,6 @@ class JobView:
         return self.state in ("queued", "running", "cancelling")
 
 
-def quantile(samples, q: float) -> float:
-    """Linear-interpolation quantile (numpy's default, type 7) of a non-empty sequence; NaN when it is empty."""
-    if not samples:
-        return math.nan
-    ordered = sorted(samples)
-    at = q * (len(ordered) - 1)
-    low = int(at)
-    high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (ordered[high] - ordered[low]) * (at - low)
-
-
-def to_json(record) -> Any:
-    """The JSON value of a record: fields by name, tuples as lists, NaN and infinity as None; a Timing gains its median,
-    p10, p90 and n; bytes are left out."""
-    if dataclasses.is_dataclass(record) and not isinstance(record, type):
-        out = {
-            f.name: to_json(getattr(record, f.name)) for f in dataclasses.fields(record) if not isinstance(getattr(record, f.name), bytes)
-        }
-        if isinstance(record, Timing):
-            out = {
-                "median_us": to_json(record.median_us),
-                "p10_us": to_json(record.p10_us),
-                "p90_us": to_json(record.p90_us),
-                "n": record.n,
-                **out,
-            }
-        return out
-    if isinstance(record, dict):
-        return {str(k): to_json(v) for k, v in record.items()}
-    if isinstance(record, (list, tuple, set, frozenset)):
-        return [to_json(v) for v in record]
-    if isinstance(record, float) and not math.isfinite(record):
-        return None
-    return record
-
-
-def resources_from_json(doc: dict[str, Any]) -> Resources:
-    """The Resources that `to_json` wrote."""
-    values = _known(Resources, doc)
-    values["shared_bytes"] = SharedBytes(**_known(SharedBytes, doc.get("shared_bytes") or {}))
-    if values.get("grid"):
-        values["grid"] = tuple(values["grid"])
-    return Resources(**values)
-
-
-def trial_from_json(doc: dict[str, Any]) -> Trial:
-    """The Trial that `to_json` wrote; fields that a newer or older version has and this one lacks are left out."""
-    values = _known(Trial, doc)
-    values["resources"] = resources_from_json(doc.get("resources") or {})
-    values["verdict"] = _verdict(doc.get("verdict"))
-    values["timing"] = _timing(doc.get("timing"))
-    values["roofline"] = Roofline(**_known(Roofline, doc["roofline"])) if doc.get("roofline") else None
-    values["baselines"] = tuple(_baseline(b) for b in doc.get("baselines") or ())
-    return Trial(**values)
-
-
-def tuned_from_json(doc: dict[str, Any]) -> TunedConfig:
-    """The TunedConfig that `to_json` wrote."""
-    return TunedConfig(**_known(TunedConfig, doc))
-
-
-def canonical_json(value) -> str:
-    """One spelling of a JSON value, for hashing."""
-    return json.dumps(to_json(value), sort_keys=True, separators=(",", ":"))
-
-
-def _known(cls, doc):
-    names = {f.name for f in dataclasses.fields(cls)}
-    return {k: v for k, v in doc.items() if k in names}
-
-
-def _verdict(doc) -> Verdict | None:
-    if not doc:
-        return None
-    values = _known(Verdict, doc)
-    if values.get("worst_index") is not None:
-        values["worst_index"] = tuple(values["worst_index"])
-    for name in ("rel_error", "max_abs_error", "wrong_fraction"):
-        if values.get(name) is None:
-            values[name] = math.nan
-    values["errors"] = _error_map(values.get("errors"))
-    return Verdict(**values)
-
-
-def _error_map(doc) -> ErrorMap | None:
-    if not doc:
-        return None
-    values = _known(ErrorMap, doc)
-    worst = tuple(tuple(math.inf if v is None else v for v in row) for row in values["worst"])
-    wrong = tuple(tuple(row) for row in values.get("wrong") or ())
-    return ErrorMap(tuple(values["shape"]), tuple(values["block"]), worst, wrong)
-
-
-def _timing(doc) -> Timing | None:
-    if not doc:
-        return None
-    values = _known(Timing, doc)
-    values["samples_us"] = tuple(values.get("samples_us") or ())
-    values["throttle_reasons"] = tuple(values.get("throttle_reasons") or ())
-    values["earlier_us"] = tuple(values.get("earlier_us") or ())
-    values["sm_clocks_mhz"] = tuple(values.get("sm_clocks_mhz") or ())
-    values["clock_limits"] = tuple(tuple(limit) for limit in values.get("clock_limits") or ())
-    return Timing(**values)
-
-
-def _baseline(doc) -> BaselineResult:
-    values = _known(BaselineResult, doc)
-    values["verdict"] = _verdict(doc.get("verdict"))
-    values["timing"] = _timing(doc.get("timing"))
-    values["comparison"] = Comparison(**_known(Comparison, doc["comparison"])) if doc.get("comparison") else None
-    return BaselineResult(**values)
+def canonical_json(value: Any) -> str:
+    """One spelling of a problem, a config or another value of plain JSON types: for hashing, and to find equal ones."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))

@@ -7,6 +7,7 @@ import pytest
 
 from tests.app.pages import opened, texts
 from tests.ui import code_examples, examples
+from tileviz.ui import codepane
 
 
 def panes(app) -> dict[str, dict]:
@@ -58,6 +59,22 @@ def test_the_address_chooses_texts_and_a_line(stored):
 @pytest.mark.parametrize("at", ["SASS:x", "SASS:-3", "nothing", "SASS:99999999999999", "<b>:1"])
 def test_a_line_that_cannot_be_meant_is_left_out(stored, at):
     assert panes(opened("codeview", **code_examples.words(stored), right="SASS", at=at))["SASS"]["line"] is None
+
+
+def test_of_clicks_that_come_as_one_change_the_last_is_in_the_address(stored):
+    app = opened("codeview", **code_examples.words(stored), right="SASS")
+    first, last = ({"title": title, "line": line, "at_ms": ms} for title, line, ms in (("SASS", 97, 1000.0), ("Python", 12, 1001.5)))
+    app.session_state["pane_left"], app.session_state["pane_right"] = {"click": last}, {"click": first}
+    app.run()
+    assert app.query_params["at"] in ("Python:12", ["Python:12"])
+    app.query_params["at"] = "SASS:120"
+    app.run()
+    assert panes(app)["SASS"]["line"] == 120, "a click that was told before changes nothing"
+
+
+@pytest.mark.parametrize("told", [None, 77, {}, {"title": "SASS", "line": "x", "at_ms": 1}, {"title": "SASS", "line": 1, "at_ms": None}])
+def test_what_is_no_click_is_none(told):
+    assert codepane.click_of(told) is None
 
 
 def test_a_missing_tool_is_named_in_its_pane_and_the_others_are_there(store, stored):

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from tests.app.pages import opened, texts
 from tests.ui import examples
-from tileviz.records import ErrorMap
+from tileviz.measured import ErrorMap
 
 WRONG = ErrorMap((128, 128), (64, 64), ((0.1, 0.1), (9.0, 0.1)), ((0, 0), (64, 0)))
 RIGHT = ErrorMap((128, 128), (64, 64), ((0.1, 0.1), (0.5, 0.1)))

@@ -6,7 +6,7 @@ import pytest
 
 from tests.app.pages import opened, texts
 from tests.ui import examples
-from tileviz.records import Roofline
+from tileviz.measured import Roofline
 
 
 def test_a_result_shows_both_ceilings_with_their_sources(store):

@@ -4,7 +4,7 @@ import pytest
 
 from tests.app.pages import opened, texts
 from tests.ui import examples, sweep_examples
-from tileviz.records import Roofline
+from tileviz.measured import Roofline
 from tileviz.store.sweeps import SweepRow
 
 UNLIKE = {"B": 1, "H": 2, "Sq": 6, "Sk": 4, "D": 64, "causal": True}

@@ -11,7 +11,7 @@ from tileviz.bench.draws import Draw
 from tileviz.bench.timers import Plan, ScriptedTimer, pick_timer, time_callable
 from tileviz.bench.verify import verify
 from tileviz.errors import CompileFailed
-from tileviz.records import BaselineResult, Timing
+from tileviz.measured import BaselineResult, Timing
 
 QUICK = Plan(warmup=1, max_seconds=0.2, min_samples=6, max_samples=20)
 

@@ -14,7 +14,9 @@ from tileviz.bench.statistics import compare, tied_best
 from tileviz.bench.timers import Plan, ScriptedTimer, empty_kernel_us, time_callable
 from tileviz.bench.verify import verify
 from tileviz.errors import NotComparable
-from tileviz.records import BaselineResult, Cost, Timing, to_json, trial_from_json
+from tileviz.measured import BaselineResult, Timing
+from tileviz.records import Cost
+from tileviz.records_json import to_json, trial_from_json
 
 H200 = peaks_of("NVIDIA H200")
 

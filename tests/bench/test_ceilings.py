@@ -8,7 +8,9 @@ from tileviz.bench import ceilings
 from tileviz.bench.ceilings import Ceilings, ceilings_from_json, measure
 from tileviz.bench.peaks import peaks_of
 from tileviz.bench.roofline import roofline
-from tileviz.records import Cost, Timing, to_json
+from tileviz.measured import Timing
+from tileviz.records import Cost
+from tileviz.records_json import to_json
 
 H200 = peaks_of("NVIDIA H200")
 SEEN = Ceilings(

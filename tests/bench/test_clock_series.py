@@ -2,7 +2,7 @@
 
 from tileviz.bench.clock_series import thinned
 from tileviz.bench.clocks import Reading, names_of, summary
-from tileviz.records import Timing, Trial, to_json, trial_from_json
+from tileviz.measured import Timing
 
 CAP, HEAT = 0x4, 0x40
 
@@ -36,8 +36,6 @@ def test_an_idle_gpu_is_no_reason_and_a_card_that_says_nothing_gives_nothing():
     assert thinned([], names_of) == {"sm_clocks_mhz": (), "clock_limits": ()}
 
 
-def test_a_timing_keeps_them_through_the_store():
+def test_a_timing_takes_them_as_they_are():
     timing = Timing((1.0,), "cupti", "cold", **summary([reading(1980.0), reading(1800.0, CAP)]))
     assert timing.sm_clocks_mhz == (1980.0, 1800.0) and timing.clock_limits == ((1, 1, "power cap"),)
-    trial = Trial("t", "gemm", {}, {}, "sm_90a", "cuda:0", "ok", timing=timing)
-    assert trial_from_json(to_json(trial)).timing == timing

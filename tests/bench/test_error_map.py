@@ -9,7 +9,8 @@ from tileviz.bench import tolerance
 from tileviz.bench.draws import Draw, nan_filled
 from tileviz.bench.error_map import block_length
 from tileviz.bench.verify import verify, without_map_when_right
-from tileviz.records import Trial, Verdict, to_json, trial_from_json
+from tileviz.measured import Verdict
+from tileviz.records_json import to_json
 
 HOW = {"dtype": "float32", "math_mode": "float32", "accumulate": 1, "error_scale": "exact"}
 
@@ -92,16 +93,8 @@ def test_a_right_verdict_that_is_kept_in_numbers_drops_its_map_and_a_wrong_one_k
     assert without_map_when_right(checked(x + 1, x)).errors.wrong
 
 
-def test_a_map_survives_the_store():
+def test_an_infinity_stands_in_its_block():
     x = normal(8, 8)
     y = x.clone()
     y[3, 4] = math.inf
-    verdict = checked(y, x)
-    trial = Trial("t", "gemm", {}, {}, "cpu", "cpu", "wrong_result", verdict=verdict)
-    assert trial_from_json(to_json(trial)).verdict == verdict and verdict.errors.worst[3][4] == math.inf
-
-
-def test_a_trial_of_an_older_version_has_no_map():
-    trial = to_json(Trial("t", "gemm", {}, {}, "cpu", "cpu", "ok", verdict=Verdict(True, 0.0, 0.0, 0.0)))
-    del trial["verdict"]["errors"]
-    assert trial_from_json(trial).verdict.errors is None
+    assert checked(y, x).errors.worst[3][4] == math.inf

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from tileviz.bench.roofline import bound_by_rates, recounted
-from tileviz.records import Cost, Roofline, Trial
+from tileviz.measured import Roofline
+from tileviz.records import Cost, Trial
 
 COST = Cost(flops=100.0, bytes=10.0, exact_flops=110.0, exact_formula="pairs")
 TRIAL = Trial("t", "k", {}, {}, "sm_90a", "cuda:0", "ok", tflops=500.0, gbps=50.0, roofline=Roofline("compute", 0.5, "989 TFLOPS", None))

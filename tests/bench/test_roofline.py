@@ -6,7 +6,8 @@ import pytest
 
 from tileviz.bench.peaks import PEAKS, peaks_of
 from tileviz.bench.roofline import implausible, l2_resident, launch_bound, marked, rates, roofline
-from tileviz.records import Cost, Timing
+from tileviz.measured import Timing
+from tileviz.records import Cost
 
 
 def timing(us, l2="cold"):

@@ -8,7 +8,7 @@ import pytest
 
 from tileviz.bench.statistics import compare, relative_error, tied_best
 from tileviz.errors import NotComparable
-from tileviz.records import Timing
+from tileviz.measured import Timing
 
 
 def timing(centre, spread=1.0, n=60, seed=0, **fields):

@@ -13,7 +13,7 @@ from tileviz.bench.references import reference_of
 from tileviz.bench.timers import ScriptedTimer, pick_timer, time_callable
 from tileviz.bench.triton_baselines import TRITON, TritonBaseline
 from tileviz.bench.verify import verify
-from tileviz.records import Timing
+from tileviz.measured import Timing
 
 HOPPER, AMPERE = (9, 0), (8, 0)
 

@@ -7,7 +7,7 @@ import pytest
 from tileviz.bench.clocks import Reading
 from tileviz.bench.timers import Timer
 from tileviz.bench.turns import AGAIN, ENOUGH, Entrant, TurnPlan, in_turn, steady
-from tileviz.records import Timing
+from tileviz.measured import Timing
 
 OURS = ""
 PLAN = TurnPlan(seconds=1.0)

@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from tileviz.cli import tables
-from tileviz.records import BaselineResult, Comparison, Resources, Roofline, SharedBytes, Timing, Trial, Verdict
+from tileviz.measured import BaselineResult, Comparison, Roofline, Timing, Verdict
+from tileviz.records import Resources, SharedBytes, Trial
 
 TRIAL = Trial(
     trial="abc123",

@@ -9,7 +9,8 @@ from pathlib import Path
 from tileviz.engine.requests import Request
 from tileviz.engine.sweeps.rival import Raced
 from tileviz.errors import CompileFailed, LaunchFailed, RuntimeFailed
-from tileviz.records import Artifact, Resources, Timing, Trial, Verdict
+from tileviz.measured import Timing, Verdict
+from tileviz.records import Artifact, Resources, Trial
 
 FAST, FINE, COMPILE_FAILS, COMPILE_CRASHES, COMPILE_HANGS, TWIN_OF_FAST = 1, 2, 3, 4, 5, 6
 WRONG, ILLEGAL, RUN_CRASHES, RUN_HANGS, NO_ROOM, SLOW, OUT_OF_MEMORY, ENGINE_ERROR = 7, 8, 9, 10, 11, 12, 13, 14

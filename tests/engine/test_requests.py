@@ -5,7 +5,8 @@ import pytest
 from tileviz.engine import client
 from tileviz.engine.requests import request_from_json, resolve, trial_key
 from tileviz.errors import BadRequest, BadValue, UnknownName
-from tileviz.records import Device, to_json
+from tileviz.records import Device
+from tileviz.records_json import to_json
 
 CPU = Device("cpu", "a CPU", "cpu", {"memory_bytes": 8 << 30})
 GPU = Device("cuda:0", "NVIDIA H200", "sm_90a", {"memory_bytes": 150 << 30})

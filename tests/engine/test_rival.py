@@ -163,4 +163,11 @@ def test_an_imported_sweep_cannot_be_raced(scripted_store):
     scripted_store.create_sweep("s1", {"kernel": "gemm", "target": "sm_90a", "problems": [{}], "imported": "mine.json"}, [], state="done")
     with pytest.raises(BadRequest, match="came from a file"):
         rival.submit(scripted_store, "s1")
-    assert "comes with tileviz" in rival.why_not(replace(scripted_store.sweep("s1"), recorded=True))
+
+
+def test_a_recorded_sweep_cannot_be_raced_and_says_what_a_race_needs(scripted_store):
+    scripted_store.create_sweep("s1", {"kernel": "gemm", "target": "sm_90a", "problems": [{}]}, [], state="done")
+    measured_here = scripted_store.sweep("s1")
+    assert rival.why_not(measured_here) == ""
+    recorded = rival.why_not(replace(measured_here, recorded=True))
+    assert recorded == "this sweep comes with tileviz and was measured elsewhere; a race needs the device that it was measured on"

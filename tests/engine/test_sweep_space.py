@@ -14,7 +14,8 @@ from tileviz.engine.sweeps.search import Search
 from tileviz.engine.sweeps.space import MOST_BY_DEFAULT, offered_values, rule_kind
 from tileviz.errors import BadValue, UnknownName
 from tileviz.kernels import kernel
-from tileviz.records import Device, to_json
+from tileviz.records import Device
+from tileviz.records_json import to_json
 
 H200 = Device("cuda:0", "NVIDIA H200", "sm_90a", {"sm_count": 132, "memory_bytes": 140 << 30})
 ADA = Device("cuda:0", "NVIDIA GeForce RTX 4090", "sm_89", {"sm_count": 128, "memory_bytes": 24 << 30})

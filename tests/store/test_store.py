@@ -6,7 +6,8 @@ import sqlite3
 import pytest
 
 from tileviz.errors import StoreError
-from tileviz.records import Artifact, BaselineResult, Comparison, Device, Resources, Roofline, SharedBytes, Timing, Trial, Verdict
+from tileviz.measured import BaselineResult, Comparison, Roofline, Timing, Verdict
+from tileviz.records import Artifact, Device, Resources, SharedBytes, Trial
 from tileviz.store import Store, Watch
 from tileviz.store.database import MIGRATIONS
 from tileviz.store.home import network_warning, tileviz_home

@@ -5,18 +5,8 @@ from dataclasses import replace
 
 from tileviz import kernels
 from tileviz.engine.requests import resolve
-from tileviz.records import (
-    Artifact,
-    BaselineResult,
-    Comparison,
-    Device,
-    Resources,
-    Roofline,
-    SharedBytes,
-    Timing,
-    Trial,
-    Verdict,
-)
+from tileviz.measured import BaselineResult, Comparison, Roofline, Timing, Verdict
+from tileviz.records import Artifact, Device, Resources, SharedBytes, Trial
 
 CPU = Device("cpu", "Example CPU", "cpu", {"cores": 2})
 H200 = Device("cuda:0", "NVIDIA H200", "sm_90a", {"compute_capability": "9.0", "sm_count": 132})

@@ -4,7 +4,7 @@ import itertools
 import random
 
 from tests.ui import examples
-from tileviz.records import to_json
+from tileviz.records_json import to_json
 from tileviz.store import Store
 from tileviz.store.sweeps import NOT_RUN, SweepRow
 

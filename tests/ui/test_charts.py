@@ -2,9 +2,9 @@
 
 from tests.ui import examples
 from tileviz.bench.traffic import chains
-from tileviz.records import Timing
+from tileviz.measured import Timing
 from tileviz.ui.charts import style
-from tileviz.ui.charts.latency import fastest_baseline, latency_figure, latency_frame
+from tileviz.ui.charts.latency import latency_figure, latency_frame
 from tileviz.ui.charts.samples import GL_FROM, above_axis, samples_figure, samples_frame
 from tileviz.ui.charts.traffic import traffic_figure, traffic_frame
 
@@ -27,13 +27,7 @@ def test_a_wrong_baseline_is_drawn_as_failed_and_is_never_the_fastest():
     wrong = examples.baseline("wrong", "Wrong", 10.0, 3200.0, verdict=examples.right(ok=False))
     right = examples.baseline("right", "Right", 5000.0, 3200.0)
     trial = examples.trial(baselines=(wrong, right))
-    assert fastest_baseline(trial).name == "right"
     assert dict(zip(latency_frame(trial)["name"], latency_frame(trial)["role"]))["Wrong"] == "failed"
-
-
-def test_an_implausible_baseline_is_never_the_fastest():
-    strange = examples.baseline("strange", "Strange", 1.0, 3200.0, timing=examples.timing(1.0, implausible="too fast"))
-    assert fastest_baseline(examples.trial(baselines=(strange,))) is None
 
 
 def test_a_chart_never_mixes_timers():

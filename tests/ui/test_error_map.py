@@ -2,7 +2,7 @@
 
 import math
 
-from tileviz.records import ErrorMap
+from tileviz.measured import ErrorMap
 from tileviz.ui.charts.errors import errors_figure, errors_frame
 from tileviz.ui.error_map import words
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tileviz.errors import NotComparable, TilevizError
-from tileviz.records import BaselineResult, Timing, Verdict
+from tileviz.measured import BaselineResult, Timing, Verdict
 
 from .references import full_precision
 from .statistics import compare

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from tileviz.records import Timing
+from tileviz.measured import Timing
 
 from .draws import Draw
 from .references import full_precision

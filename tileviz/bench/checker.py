@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tileviz.records import Verdict
+from tileviz.measured import Verdict
 
 from . import faults
 from .draws import still_filled, torch_dtype

@@ -4,7 +4,7 @@ import threading
 from dataclasses import dataclass, field
 from typing import Any
 
-from tileviz.records import quantile
+from tileviz.measured import quantile
 
 from . import clock_series, nvml
 

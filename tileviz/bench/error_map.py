@@ -3,7 +3,7 @@
 import math
 from typing import TYPE_CHECKING
 
-from tileviz.records import ErrorMap
+from tileviz.measured import ErrorMap
 
 if TYPE_CHECKING:
     import torch

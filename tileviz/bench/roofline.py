@@ -2,7 +2,8 @@
 
 import dataclasses
 
-from tileviz.records import Cost, Roofline, Timing, Trial
+from tileviz.measured import Roofline, Timing
+from tileviz.records import Cost, Trial
 
 from .ceilings import Ceilings
 from .peaks import Peaks, mode_of

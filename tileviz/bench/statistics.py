@@ -6,7 +6,7 @@ import zlib
 import numpy as np
 
 from tileviz.errors import NotComparable
-from tileviz.records import Comparison, Timing, quantile
+from tileviz.measured import Comparison, Timing, quantile
 
 SAME = 0.01
 """Two timings are the same when the whole interval of their ratio lies within 1 % of 1."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from tileviz.errors import ToolMissing, UnknownName
-from tileviz.records import Timing
+from tileviz.measured import Timing
 
 from .statistics import relative_error
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tileviz.errors import CompileFailed
-from tileviz.records import quantile
+from tileviz.measured import quantile
 
 from .timers import Plan, time_callable
 

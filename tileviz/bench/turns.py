@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from tileviz.records import Timing, quantile
+from tileviz.measured import Timing, quantile
 
 from .clocks import Reading, summary
 from .statistics import relative_error

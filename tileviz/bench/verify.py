@@ -9,7 +9,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tileviz.records import Verdict
+from tileviz.measured import Verdict
 
 from . import faults
 from .draws import DTYPES, still_filled, torch_dtype

@@ -7,7 +7,8 @@ from tileviz.cli import tables, trials
 from tileviz.cli.trials import emitted, field_of
 from tileviz.errors import BadRequest
 from tileviz.lens import diff as difference
-from tileviz.records import Artifact, Trial, to_json
+from tileviz.records import Artifact, Trial
+from tileviz.records_json import to_json
 from tileviz.store import Store, StoreWithRecorded
 
 MOST_CHANGES = 20

@@ -6,7 +6,8 @@ from dataclasses import asdict
 from tileviz import formats
 from tileviz.compiler import toolchain
 from tileviz.engine.requests import local_devices
-from tileviz.records import Device, to_json
+from tileviz.records import Device
+from tileviz.records_json import to_json
 from tileviz.store import Store
 from tileviz.store.home import network_warning
 

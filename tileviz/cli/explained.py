@@ -7,7 +7,8 @@ from tileviz.compiler import targets
 from tileviz.engine.code_checks import checked
 from tileviz.errors import TilevizError
 from tileviz.lens.checks import Check
-from tileviz.records import Artifact, Cost, Trial, to_json
+from tileviz.records import Artifact, Cost, Trial
+from tileviz.records_json import to_json
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ from tileviz.cli.trials import say
 from tileviz.engine import presets as engine
 from tileviz.errors import BadRequest
 from tileviz.kernels import kernel as kernel_of
-from tileviz.records import TunedConfig, to_json
+from tileviz.records import TunedConfig
+from tileviz.records_json import to_json
 from tileviz.store import StoreWithRecorded
 
 

@@ -2,7 +2,8 @@
 
 from tileviz import formats
 from tileviz.cli.explained import Explained, check_lines
-from tileviz.records import BaselineResult, Cost, Timing, Trial, Verdict
+from tileviz.measured import BaselineResult, Timing, Verdict
+from tileviz.records import Cost, Trial
 
 NOTHING = Explained()
 

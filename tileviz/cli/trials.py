@@ -10,7 +10,8 @@ from tileviz.compiler import targets
 from tileviz.engine import client, presets
 from tileviz.engine.requests import Request, local_devices, resolve
 from tileviz.errors import BadRequest, Limitation, TilevizError
-from tileviz.records import Artifact, JobView, Trial, TunedConfig, to_json
+from tileviz.records import Artifact, JobView, Trial, TunedConfig
+from tileviz.records_json import to_json
 from tileviz.store import Store, StoreWithRecorded
 
 CANCEL_WAIT_S = 15.0

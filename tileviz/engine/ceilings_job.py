@@ -6,7 +6,8 @@ from tileviz.bench import ceilings
 from tileviz.engine.device_lock import device_lock
 from tileviz.engine.reports import Report, quiet
 from tileviz.errors import StoreError
-from tileviz.records import Device, to_json
+from tileviz.records import Device
+from tileviz.records_json import to_json
 from tileviz.store import Store
 
 FACT = "ceilings"

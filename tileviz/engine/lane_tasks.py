@@ -10,7 +10,8 @@ from tileviz.engine.ncu_job import NcuJob
 from tileviz.engine.requests import Request, request_from_json
 from tileviz.engine.tasks import Task
 from tileviz.errors import TilevizError
-from tileviz.records import Device, Trial, to_json
+from tileviz.records import Device, Trial
+from tileviz.records_json import to_json
 from tileviz.store import Store, new_id
 
 CEILINGS, PROFILE = "ceilings", "profile"

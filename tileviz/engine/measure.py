@@ -12,7 +12,8 @@ from tileviz.engine.phases import BASELINE, IN_TURN
 from tileviz.engine.requests import Request
 from tileviz.errors import RuntimeFailed
 from tileviz.kernels import kernel as kernel_of
-from tileviz.records import BaselineResult, Timing, Trial, Verdict
+from tileviz.measured import BaselineResult, Timing, Verdict
+from tileviz.records import Trial
 
 OURS = ""
 """Our kernel's name among those that are measured in turn; no baseline has it."""

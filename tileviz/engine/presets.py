@@ -7,12 +7,13 @@ user's own comes first. A preset that breaks a rule for this problem is passed o
 
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from tileviz.errors import BadRequest
 from tileviz.kernels.base import Choice, Flag, Kernel, Size
-from tileviz.records import BaselineResult, Config, Problem, Target, Trial, TunedConfig
+from tileviz.measured import fastest_baseline
+from tileviz.records import Config, Problem, Target, Trial, TunedConfig
 from tileviz.store import Store, new_id
 from tileviz.store.sweeps import SweepView
 
@@ -115,7 +116,7 @@ def best_of(store: Store, view: SweepView) -> list[TunedConfig]:
 
 def tuned_of(trial: Trial, sweep: str = "", names: dict[str, str] | None = None) -> TunedConfig:
     """A preset of a timed trial."""
-    best = fastest(trial.baselines)
+    best = fastest_baseline(trial.baselines)
     return TunedConfig(
         id=new_id(),
         kernel=trial.kernel,
@@ -134,12 +135,6 @@ def tuned_of(trial: Trial, sweep: str = "", names: dict[str, str] | None = None)
         fingerprint=trial.fingerprint,
         created=trial.created,
     )
-
-
-def fastest(baselines: Sequence[BaselineResult]) -> BaselineResult | None:
-    """The quickest baseline that may be compared with ours; None when there is none."""
-    usable = [b for b in baselines if b.status == "ok" and b.timing is not None and b.timing.n and b.speedup is not None]
-    return min(usable, key=lambda b: b.timing.median_us, default=None)
 
 
 def _completed(kernel: Kernel, problem: Problem, target: Target, values: Config) -> Config | None:

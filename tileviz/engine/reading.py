@@ -12,7 +12,8 @@ from tileviz.engine.reports import Report, quiet
 from tileviz.engine.requests import Request, request_from_json
 from tileviz.engine.tasks import Task
 from tileviz.kernels import kernel as kernel_of
-from tileviz.records import Trial, to_json
+from tileviz.records import Trial
+from tileviz.records_json import to_json
 from tileviz.store import Store, new_id
 
 KIND = "read"

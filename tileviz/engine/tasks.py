@@ -10,7 +10,8 @@ from tileviz.engine.lanes import Child
 from tileviz.engine.phases import BASELINE, IN_TURN
 from tileviz.engine.requests import request_from_json
 from tileviz.errors import StoreError, TilevizError
-from tileviz.records import Artifact, BaselineResult, JobView, Trial
+from tileviz.measured import BaselineResult
+from tileviz.records import Artifact, JobView, Trial
 from tileviz.store import new_id
 
 log = logging.getLogger("tileviz.engine")

@@ -2,7 +2,8 @@
 
 import json
 
-from tileviz.records import TunedConfig, canonical_json, to_json, tuned_from_json
+from tileviz.records import TunedConfig, canonical_json
+from tileviz.records_json import to_json, tuned_from_json
 
 
 class PresetStore:

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from tileviz.errors import StoreError
-from tileviz.records import Artifact, Config, Problem, Trial, TunedConfig, canonical_json, trial_from_json
+from tileviz.records import Artifact, Config, Problem, Trial, TunedConfig, canonical_json
+from tileviz.records_json import trial_from_json
 from tileviz.store.artifacts import LINES, texts_of
 from tileviz.store.database import MIGRATIONS
 from tileviz.store.rows import document

@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from tileviz.errors import StoreError
-from tileviz.records import BaselineResult, Timing, Trial, quantile, to_json
+from tileviz.measured import BaselineResult, Timing, quantile
+from tileviz.records import Trial
+from tileviz.records_json import to_json
 from tileviz.store.artifacts import LINES, file_names
 from tileviz.store.database import MIGRATIONS, run_script
 from tileviz.store.rows import packed

@@ -4,7 +4,8 @@ import json
 import zlib
 from typing import Any
 
-from tileviz.records import Trial, to_json
+from tileviz.records import Trial
+from tileviz.records_json import to_json
 
 COLUMNS = ("key", "kernel", "target", "device", "status", "artifact", "created", "doc")
 """Of a trial's row beside its id; `swept` is 1 for a trial of a sweep, and stays so when a newer form is written."""

@@ -10,7 +10,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from tileviz.records import Artifact, Device, JobView, Trial, resources_from_json, to_json, trial_from_json
+from tileviz.records import Artifact, Device, JobView, Trial
+from tileviz.records_json import resources_from_json, to_json, trial_from_json
 from tileviz.store.artifacts import ArtifactFiles
 from tileviz.store.database import Database
 from tileviz.store.home import tileviz_home

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tileviz.records import Trial, canonical_json, to_json
+from tileviz.records import Trial, canonical_json
+from tileviz.records_json import to_json
 from tileviz.store.rows import document, insert_trial
 
 NOT_RUN = "not_run"

@@ -3,7 +3,8 @@
 import streamlit as st
 
 from tileviz.formats import percent
-from tileviz.records import Timing, Trial
+from tileviz.measured import Timing
+from tileviz.records import Trial
 from tileviz.ui.charts import style
 from tileviz.ui.charts.clocks import clocks_figure, clocks_frame
 from tileviz.ui.trouble import plain

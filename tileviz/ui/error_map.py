@@ -3,7 +3,8 @@
 import streamlit as st
 
 from tileviz.formats import significant
-from tileviz.records import ErrorMap, Trial
+from tileviz.measured import ErrorMap
+from tileviz.records import Trial
 from tileviz.ui.charts import style
 from tileviz.ui.charts.errors import errors_figure, errors_frame, matrix_shape
 from tileviz.ui.trouble import plain

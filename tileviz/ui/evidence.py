@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import streamlit as st
 
 from tileviz.formats import duration_us, seconds, significant
-from tileviz.records import BaselineResult, Timing, Trial
+from tileviz.measured import BaselineResult, Timing
+from tileviz.records import Trial
 from tileviz.ui import clock_line, kernel_names
 from tileviz.ui.charts import style
 from tileviz.ui.charts.latency import latency_figure, latency_frame

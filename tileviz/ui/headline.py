@@ -5,9 +5,9 @@ import streamlit as st
 from tileviz import formats
 from tileviz.bench.roofline import bound_by_rates
 from tileviz.formats import duration_us, percent, significant, small_percent
-from tileviz.records import BaselineResult, Roofline, Trial
+from tileviz.measured import BaselineResult, Roofline, fastest_baseline
+from tileviz.records import Trial
 from tileviz.ui import flop_count
-from tileviz.ui.charts.latency import fastest_baseline
 from tileviz.ui.evidence import why_it_stopped
 from tileviz.ui.trouble import plain
 
@@ -143,10 +143,10 @@ def shares(point: Roofline | None) -> tuple[str, list[str]]:
 
 
 def speedup(trial: Trial, running: bool) -> None:
-    best = fastest_baseline(trial)
+    best = fastest_baseline(trial.baselines)
     label = "Against the fastest baseline"
     if best is None:
-        why = "baselines are still running" if running else "no baseline to compare with"
+        why = "baselines are still running" if running else _no_baseline(trial)
         _cell(
             label,
             "\u2026" if running and trial.timing else "-",
@@ -160,17 +160,19 @@ def speedup(trial: Trial, running: bool) -> None:
         return
     value, word, colour = _compared(best)
     told = "Their median over ours: above 1 this config is faster."
-    if best.comparison is not None:
-        told += f" 95 % interval {significant(best.comparison.low)} to {significant(best.comparison.high)}."
+    told += f" 95 % interval {significant(best.comparison.low)} to {significant(best.comparison.high)}."
     told += f" Math: {best.math_mode}." if best.math_mode else ""
     _cell(label, value, f"{word} {best.title}", colour, told)
+
+
+def _no_baseline(trial: Trial) -> str:
+    ours = trial.timing is not None and not trial.timing.implausible
+    return "no baseline to compare with" if ours else "no time of ours to compare"
 
 
 def _compared(best: BaselineResult) -> tuple[str, str, str]:
     """(value, words before the baseline's name, colour)."""
     found = best.comparison
-    if found is None or best.speedup is None:
-        return "-", "not compared with", "gray"
     times = f"{significant(best.speedup)}\u00d7"
     if found.verdict == "faster":
         return times, "faster than", "green"

@@ -14,9 +14,9 @@ from tileviz.engine.presets import recorded_words
 from tileviz.engine.requests import Request
 from tileviz.formats import assignments, bandwidth, duration_us, significant
 from tileviz.kernels.base import Kernel
+from tileviz.measured import fastest_baseline
 from tileviz.records import Trial, TunedConfig
 from tileviz.ui import flop_count, state
-from tileviz.ui.charts.latency import fastest_baseline
 from tileviz.ui.forms import Chosen
 from tileviz.ui.stores import presets as known_presets
 from tileviz.ui.stores import recorded, store
@@ -129,8 +129,8 @@ def beside_frame(rows: list[tuple[str, Trial]]) -> pd.DataFrame:
 
 
 def _row(words: str, trial: Trial) -> dict[str, str]:
-    best = fastest_baseline(trial)
-    against = f"{significant(best.speedup)}\u00d7 {best.title}" if best is not None and best.speedup else "-"
+    best = fastest_baseline(trial.baselines)
+    against = f"{significant(best.speedup)}\u00d7 {best.title}" if best is not None else "-"
     return {
         "result": words,
         "on": trial.device or trial.target,

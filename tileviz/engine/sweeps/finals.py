@@ -8,7 +8,8 @@ from tileviz.engine.jobs import MeasureJob
 from tileviz.engine.phases import BASELINE
 from tileviz.engine.sweeps.jobs import FinalsJob
 from tileviz.kernels import kernel as kernel_of
-from tileviz.records import BaselineResult, Trial
+from tileviz.measured import BaselineResult
+from tileviz.records import Trial
 
 
 class Finals:

@@ -13,7 +13,8 @@ from tileviz.compiler import runtime
 from tileviz.engine.measure import Measurement
 from tileviz.engine.requests import Request
 from tileviz.engine.sweeps.jobs import KEPT_SHORT
-from tileviz.records import Timing, Trial, Verdict, canonical_json
+from tileviz.measured import Timing, Verdict
+from tileviz.records import Trial, canonical_json
 
 SLOW = 3.0
 """A config this many times slower than the best of its problem is not measured at length."""

@@ -5,7 +5,7 @@ from typing import Any
 
 from tileviz.engine.sweeps import rival
 from tileviz.errors import BadRequest, StoreError
-from tileviz.records import to_json
+from tileviz.records_json import to_json
 from tileviz.store import Store, exchange, new_id
 from tileviz.store.sweeps import SweepView
 

@@ -23,7 +23,8 @@ from tileviz.engine.requests import Request
 from tileviz.engine.sweeps.request import sweep_from_json
 from tileviz.errors import BadRequest
 from tileviz.kernels import kernel as kernel_of
-from tileviz.records import Artifact, Config, Trial, to_json
+from tileviz.records import Artifact, Config, Trial
+from tileviz.records_json import to_json
 from tileviz.store import Store, new_id
 from tileviz.store.sweeps import SweepView
 
@@ -226,8 +227,6 @@ class RivalTask(LaneTask):
 
 def why_not(view: SweepView) -> str:
     """Why this sweep cannot be raced, in one sentence, or an empty one."""
-    if view.recorded:
-        return "this sweep comes with tileviz"
     if view.recorded:
         return "this sweep comes with tileviz and was measured elsewhere; a race needs the device that it was measured on"
     if view.request.get("imported"):

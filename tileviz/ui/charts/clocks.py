@@ -5,9 +5,9 @@ import html
 import pandas as pd
 import plotly.graph_objects as go
 
-from tileviz.records import Timing, Trial
+from tileviz.measured import Timing, fastest_baseline
+from tileviz.records import Trial
 from tileviz.ui.charts import style
-from tileviz.ui.charts.latency import fastest_baseline
 
 COLUMNS = ["name", "role", "at", "mhz", "limit"]
 
@@ -21,7 +21,7 @@ ROOM_MHZ = 30.0
 def clocks_frame(trial: Trial) -> pd.DataFrame:
     """A row for each reading of ours and of each baseline that has some: `at` is its place in its own timing, 0 to 1; `limit` is empty or
     names what held the clock back."""
-    best = fastest_baseline(trial)
+    best = fastest_baseline(trial.baselines)
     series = [("this config", "ours", trial.timing)]
     series += [(b.title, "best baseline" if b is best else "other baseline", b.timing) for b in trial.baselines]
     rows = [(name, role, *reading) for name, role, timing in series if timing is not None for reading in _readings(timing)]

@@ -6,7 +6,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from tileviz.formats import significant
-from tileviz.records import ErrorMap
+from tileviz.measured import ErrorMap
 from tileviz.ui.charts import style
 
 COLUMNS = ["row", "column", "rows", "columns", "elements", "wrong", "worst"]

@@ -6,7 +6,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from tileviz.formats import duration_us, scale_us
-from tileviz.records import BaselineResult, Timing, Trial
+from tileviz.measured import Timing, fastest_baseline
+from tileviz.records import Trial
 from tileviz.ui import kernel_names
 from tileviz.ui.charts import style
 
@@ -25,18 +26,12 @@ FLOOR_FROM = 0.02
 """Share of the longest bar from which the empty kernel's line is worth drawing."""
 
 
-def fastest_baseline(trial: Trial) -> BaselineResult | None:
-    """The one a speed-up is against: right, timed, plausible, and the quickest; None when there is none."""
-    timed = [b for b in trial.baselines if b.status == "ok" and _usable(b.timing) and (b.verdict is None or b.verdict.ok)]
-    return min(timed, key=lambda b: b.timing.median_us, default=None)
-
-
 def latency_frame(trial: Trial) -> pd.DataFrame:
     """A row for ours and for each baseline that has a time, ours first, then the fastest; times in microseconds.
 
     One chart never mixes timers: a baseline timed otherwise than ours is left out (and listed with its reason beside the chart).
     """
-    best = fastest_baseline(trial)
+    best = fastest_baseline(trial.baselines)
     rows = []
     if trial.timing is not None and trial.timing.n:
         rows.append(_row("this config", "ours", trial.timing, trial.kernel))
@@ -114,10 +109,6 @@ def _mark(row, end: float) -> str:
 def _row(name: str, role: str, timing: Timing, kernel: str) -> list:
     own = [name, role, timing.median_us, timing.p10_us, timing.p90_us, timing.n, timing.timer, timing.l2]
     return [*own, timing.launch_bound, timing.floor_us, kernel]
-
-
-def _usable(timing: Timing | None) -> bool:
-    return timing is not None and timing.n > 0 and not timing.implausible
 
 
 def _same_timer(ours: Timing | None, theirs: Timing) -> bool:

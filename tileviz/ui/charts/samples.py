@@ -4,7 +4,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from tileviz.formats import duration_us, scale_us
-from tileviz.records import Timing
+from tileviz.measured import Timing
 from tileviz.ui.charts import style
 
 GL_FROM = 1000

@@ -3,7 +3,9 @@
 import hashlib
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
@@ -17,6 +19,18 @@ _PANE = st.components.v2.component(
 
 Span = tuple[int, int, int, int]
 """(line from 1, first column from 0, column after the last, index into the classes)."""
+
+
+@dataclass(frozen=True)
+class Click:
+    """The last click on a line of a pane."""
+
+    title: str
+    """Of the text that was clicked in; the pane may show another by now."""
+    line: int
+    """In the text's own numbers."""
+    at_ms: float
+    """The browser's clock: clicks in several panes can reach the server as one change, and this tells which was the last."""
 
 
 MARKS = {"removed": 1, "added": 2, "changed": 3, "filler": 4}
@@ -43,8 +57,8 @@ def code_pane(
     note: str = "",
     top: int | None = None,
     tips: dict[str, str] | None = None,
-) -> int | None:
-    """Draws the pane and gives the line last clicked where `linked`, else None.
+) -> Click | None:
+    """Draws the pane and gives the last click on a line where `linked`, else None.
 
     `language` is `cuda`, `c`, `ptx`, `sass` or `python`. A class is {"name", "title", "help"}. The text goes to the browser once; in a
     linked pane a later jump to another `line` does not send it again.
@@ -80,7 +94,15 @@ def code_pane(
             "linked": linked,
             "height": height,
         },
-        on_line_change=lambda: None,
+        on_click_change=lambda: None,
         on_have_change=lambda: None,
     )
-    return result.line if linked else None
+    return click_of(result.click) if linked else None
+
+
+def click_of(told: Any) -> Click | None:
+    """What the browser told of a click; None when it told none."""
+    try:
+        return Click(str(told["title"]), int(told["line"]), float(told["at_ms"]))
+    except (TypeError, KeyError, ValueError):
+        return None

@@ -92,21 +92,36 @@ function makeView(root) {
     }
   }
 
+  const newRow = i => {
+    const el = document.createElement("div"), number = document.createElement("i")
+    el.dataset.n = i + 1
+    number.textContent = v.numberOf(i)
+    el.append(number)
+    drawLine(el, i)
+    return el
+  }
+
+  // A row that stays in view keeps its element: when the element under a pressed button goes, the browser sends no click.
+  let drawn = new Map(), drawnFor = ""
   v.paint = () => {
     const first = Math.max(0, Math.floor(body.scrollTop / ROW) - MARGIN)
     const last = Math.min(v.lines.length, first + Math.ceil(body.clientHeight / ROW) + 2 * MARGIN)
-    const page = document.createDocumentFragment()
+    const content = `${v.sha} ${v.query || ""}`, kept = content === drawnFor ? drawn : new Map()
+    drawn = new Map()
+    drawnFor = content
     for (let i = first; i < last; i++) {
-      const el = document.createElement("div"), number = document.createElement("i")
+      const el = kept.get(i) || newRow(i)
       el.className = ["row", i + 1 === v.at && "at", v.lit.has(i) && "lit", v.marks.has(i) && "m-" + v.marks.get(i)].filter(Boolean).join(" ")
-      el.dataset.n = i + 1
-      number.textContent = v.numberOf(i)
-      el.append(number)
-      drawLine(el, i)
-      page.append(el)
+      drawn.set(i, el)
+    }
+    const wanted = new Set(drawn.values())
+    for (const el of [...rows.children]) if (!wanted.has(el)) el.remove()
+    let next = rows.firstChild
+    for (const el of wanted) {
+      if (el === next) next = next.nextSibling
+      else rows.insertBefore(el, next)
     }
     rows.style.transform = `translateY(${first * ROW}px)`
-    rows.replaceChildren(page)
   }
 
   // Lines are counted in rows inside the pane; a text with numbers of its own shows and reports those.
@@ -257,7 +272,7 @@ export default function (component) {
   if (!known) return
 
   if (v.sha !== data.sha) {
-    Object.assign(v, known, { sha: data.sha, classes: data.classes, tokens: tokenizer(data.language), at: 0, match: -1, asked: null, lit: new Set(), litFor: null })
+    Object.assign(v, known, { sha: data.sha, classes: data.classes, tokens: tokenizer(data.language), at: 0, match: -1, asked: null, clicked: new Set(), lit: new Set(), litFor: null })
     v.part("pad").style.height = v.lines.length * ROW + "px"
     v.part("pad").style.width = `calc(${v.longest + 10}ch)`
     v.part("name").textContent = data.title
@@ -273,7 +288,7 @@ export default function (component) {
   const group = data.group ? join(data.group, v) : null
   root.classList.toggle("together", data.together)
   v.together = data.together ? () => others(group, v) : null
-  if (data.line && data.line !== v.asked) {
+  if (data.line && data.line !== v.asked && !v.clicked.has(data.line)) { // the address tells a clicked line again, maybe after the next click
     v.asked = data.line
     v.goto(data.line)
     if (group && v.at) light(group, v, v.keysOf.get(v.at - 1) || [])
@@ -298,13 +313,15 @@ export default function (component) {
     if ((e.ctrlKey || e.metaKey) && e.key === "f") { e.preventDefault(); v.part("find").focus(); v.part("find").select() }
   }
   const numberAt = e => +(e.target.closest(".row")?.dataset.n || 0)
-  v.part("rows").onpointerdown = e => { v.pressed = numberAt(e) }
   v.part("rows").onclick = e => {
-    const line = numberAt(e) || v.pressed // a repaint between press and release leaves no row to ask
+    const line = numberAt(e)
     if (!line || String(window.getSelection() || "")) return // a selection of text is no click
     v.at = line
     v.paint()
     if (group) light(group, v, v.keysOf.get(v.at - 1) || [])
-    if (data.linked && v.numberOf(v.at - 1)) { v.asked = v.numberOf(v.at - 1); setStateValue("line", v.asked) }
+    if (data.linked && v.numberOf(v.at - 1)) {
+      v.clicked.add(v.numberOf(v.at - 1))
+      setStateValue("click", { title: data.title, line: v.numberOf(v.at - 1), at_ms: Date.now() })
+    }
   }
 }

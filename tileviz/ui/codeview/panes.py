@@ -1,6 +1,7 @@
 """Two panes side by side over the texts of one artifact: a click on a line lights its lines in the other."""
 
 import time
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -9,7 +10,7 @@ from tileviz.kernels.base import Kernel
 from tileviz.lens.taxonomy import instruction
 from tileviz.records import Artifact, JobView
 from tileviz.ui import code
-from tileviz.ui.codepane import code_pane
+from tileviz.ui.codepane import Click, code_pane
 from tileviz.ui.codeview import texts
 from tileviz.ui.codeview.texts import View
 from tileviz.ui.stores import store
@@ -58,13 +59,22 @@ def _draw(artifact: Artifact, kernel: Kernel, growing: bool = False) -> None:
         if artifact.ptx is not None:
             st.session_state["_panes_grow"] = ""
     st.session_state["_panes_drawn"] = True
-    columns = st.columns(2, gap="small")
-    for side, column in zip(SIDES, columns, strict=True):
+    clicks = []
+    for side, column in zip(SIDES, st.columns(2, gap="small"), strict=True):
         with column:
-            _side(side, artifact, kernel)
+            clicks.append(_side(side, artifact, kernel))
+    _keep_last(clicks)
 
 
-def _side(side: str, artifact: Artifact, kernel: Kernel) -> None:
+def _keep_last(clicks: Sequence[Click | None]) -> None:
+    """Writes the line that was clicked last into the address, once: a pane tells its last click at every run."""
+    last = max(filter(None, clicks), key=lambda click: click.at_ms, default=None)
+    if last is not None and last.at_ms > st.session_state.get("_clicked_ms", 0.0):
+        st.session_state["_clicked_ms"] = last.at_ms
+        st.query_params["at"] = f"{last.title}:{last.line}"
+
+
+def _side(side: str, artifact: Artifact, kernel: Kernel) -> Click | None:
     options = texts.titles(artifact)
     default = texts.PYTHON if side == "left" else next(t for t in (texts.CUDA, texts.C) if t in options)
     chosen = st.segmented_control(
@@ -76,16 +86,12 @@ def _side(side: str, artifact: Artifact, kernel: Kernel) -> None:
         with st.container(border=True, height=HEIGHT):
             st.markdown(f"**{chosen}**")
             st.info(plain(view.missing))
-        return
-    clicked = pane(view, key=f"pane_{side}", file=texts.file_name(artifact, kernel, chosen), line=asked_line(chosen))
-    seen = st.session_state.get(f"_clicked_{side}")
-    if clicked and (chosen, clicked) != seen:
-        st.session_state[f"_clicked_{side}"] = (chosen, clicked)
-        st.query_params["at"] = f"{chosen}:{clicked}"
+        return None
+    return pane(view, key=f"pane_{side}", file=texts.file_name(artifact, kernel, chosen), line=asked_line(chosen))
 
 
-def pane(view: View, *, key: str, file: str, line: int | None = None, height: int = HEIGHT, group: str = "code") -> int | None:
-    """One view in a pane, with every instruction class lit. Gives the line that was clicked last, in the text's own numbers."""
+def pane(view: View, *, key: str, file: str, line: int | None = None, height: int = HEIGHT, group: str = "code") -> Click | None:
+    """One view in a pane, with every instruction class lit. Gives the last click on a line."""
     classes, spans = code.lit(view.text, view.language) if view.language in LIT else ([], [])
     return code_pane(
         view.text,

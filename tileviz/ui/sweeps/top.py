@@ -6,7 +6,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from tileviz.formats import duration_us, percent, scale_us, significant
-from tileviz.records import BaselineResult
+from tileviz.measured import BaselineResult
 from tileviz.ui.charts import style
 from tileviz.ui.sweeps.table import SweepTable, differing, rated
 
