@@ -1,8 +1,12 @@
-"""What softmax refuses before compiling, and how it shares a row."""
+"""What softmax refuses before compiling, how it shares a row, and where the shares meet."""
+
+import os
+import tempfile
 
 import pytest
 
 from tileviz import kernels
+from tileviz.compiler.lowering import lower
 from tileviz.compiler.targets import target
 from tileviz.kernels.softmax_parts import shares
 
@@ -53,3 +57,16 @@ def test_what_is_suggested_breaks_no_rule(arch, N):
     for M in (1, 8, 4096, 100_000):
         for dtype in ("float16", "float32"):
             assert judged(arch, M=M, N=N, dtype=dtype).broken == (), (M, dtype)
+
+
+@pytest.mark.parametrize("variant", ["whole", "online"])
+def test_the_reductions_where_warps_meet_are_found_in_the_file(variant):
+    """They meet in a macro: line links reach to the last line of the program, so it stands above those that use it."""
+    os.environ.setdefault("TILELANG_CACHE_DIR", tempfile.mkdtemp(prefix="tilelang-"))
+    problem, hopper = SOFTMAX.problem({"M": 64, "N": 4096}), target("sm_90a")
+    config = SOFTMAX.config({"variant": variant, "threads": 128}, hopper, problem)
+    made = lower(lambda: SOFTMAX.build(problem, config, hopper), hopper, {})
+    program = ["", *SOFTMAX.source.splitlines()]
+    mapped = zip(made.source.split("\n"), made.lines, strict=True)
+    found = {text: program[line].strip() for text, line in mapped if "row_highest[0] =" in text or "row_total[0] =" in text}
+    assert set(found.values()) == {"T.reduce_max(every_highest, row_highest, dim=1)", "T.reduce_sum(every_total, row_total, dim=1)"}

@@ -4,7 +4,7 @@ So the tensor cores do not wait for bias, activation and stores: this pays where
 warp group, so it is half as large as those of the persistent program. A third warp group loads for both. For Hopper (wgmma, TMA).
 """
 
-from tileviz.kernels import gemm_persistent, gemm_pipeline
+from tileviz.kernels import gemm_pipeline, gemm_turns
 from tileviz.kernels.base import T
 
 WARP_GROUP = gemm_pipeline.WARP_GROUP
@@ -12,11 +12,10 @@ WARP_GROUP = gemm_pipeline.WARP_GROUP
 
 def block(s, activation=None):
     """A macro (A, B, bias, C) for one block of the grid; `bias` may be None, `activation` maps a float32 sum with its bias."""
-    turns = gemm_persistent.turns_of(s)
-    load = gemm_pipeline.loader(s, (1 << s.cluster) - 1 if s.cluster > 1 else None)
+    turns = gemm_turns.of(s)
+    load_turns = gemm_turns.loader(s, turns)
     (multiply, finish), (store, leave) = gemm_pipeline.multiplier(s, s.cluster), gemm_pipeline.storer(s)
-    alloc_empty = T.alloc_cluster_barrier if s.cluster > 1 else T.alloc_barrier
-    C_tile = (s.block_M, s.block_N // 2 if s.store == "halves" else s.block_N)
+    C_tile = gemm_turns.tile_of_C(s)
 
     @T.macro
     def every_other(first, A_shared, B_shared, C_shared, acc, full, empty, may_multiply, bias, C, block, thread):
@@ -39,8 +38,7 @@ def block(s, activation=None):
             C_first, C_second = T.alloc_shared(C_tile, s.dtype), T.alloc_shared(C_tile, s.dtype)
             acc_first = T.alloc_fragment((s.block_M, s.block_N), "float32")
             acc_second = T.alloc_fragment((s.block_M, s.block_N), "float32")
-            full = T.alloc_barrier([WARP_GROUP] * s.num_stages)
-            empty = alloc_empty([s.cluster] * s.num_stages)
+            full, empty = gemm_turns.barriers(s, 1)
             may_multiply = T.alloc_barrier([WARP_GROUP, WARP_GROUP])
             thread = T.get_thread_binding()
             if thread < WARP_GROUP:
@@ -50,9 +48,7 @@ def block(s, activation=None):
                     every_other(1, A_shared, B_shared, C_second, acc_second, full, empty, may_multiply, bias, C, block, thread)
             else:
                 T.set_max_nreg(24, 0)
-                for turn in T.serial(turns.count(block)):
-                    row, column = turns.place(block, turn)
-                    load(A, B, A_shared, B_shared, full, empty, turn * s.steps, s.steps, row, column, 0)
+                load_turns(A, B, A_shared, B_shared, full, empty, block)
             if s.cluster > 1:
                 T.cluster_sync()  # a block must not leave while the other still gives buffers back to it
 

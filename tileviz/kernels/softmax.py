@@ -21,11 +21,33 @@ def program(M, N, dtype, variant, block_M, block_N, threads, hold, blocks_per_sm
     return whole(M, N, dtype, block_M, threads, hold, blocks_per_sm)
 
 
+def meeting(block_M, warps, dtype):
+    """A macro in which the warps of a row tell each other the highest value and the sum of their shares, through shared memory."""
+
+    @T.macro
+    def meet(highest, total, row_highest, row_total):
+        shared_highest = T.alloc_shared((block_M, warps), "float32")
+        shared_total = T.alloc_shared((block_M, warps), "float32")
+        every_highest = T.alloc_fragment((block_M, warps), "float32")
+        every_total = T.alloc_fragment((block_M, warps), "float32")
+        T.copy(highest, shared_highest)
+        T.copy(total, shared_total)
+        T.copy(shared_highest, every_highest)
+        T.copy(shared_total, every_total)
+        T.reduce_max(every_highest, row_highest, dim=1)
+        for i, w in T.Parallel(block_M, warps):
+            every_total[i, w] *= weight(every_highest[i, w], row_highest[i], dtype)
+        T.reduce_sum(every_total, row_total, dim=1)
+
+    return meet
+
+
 def whole(M, N, dtype, block_M, threads, hold, blocks_per_sm):
     warps, lanes, vector = shares(N, dtype, threads // block_M)
     width = lanes * vector
     steps = rules.ceildiv(N, warps * width)
     held = dtype if hold == "input" else "float32"
+    meet = meeting(block_M, warps, dtype)
 
     @T.prim_func
     def softmax(
@@ -40,10 +62,6 @@ def whole(M, N, dtype, block_M, threads, hold, blocks_per_sm):
             highest = T.alloc_fragment((block_M, warps), "float32")
             base = T.alloc_fragment((block_M, warps), "float32")
             total = T.alloc_fragment((block_M, warps), "float32")
-            shared_highest = T.alloc_shared((block_M, warps), "float32")
-            shared_total = T.alloc_shared((block_M, warps), "float32")
-            every_highest = T.alloc_fragment((block_M, warps), "float32")
-            every_total = T.alloc_fragment((block_M, warps), "float32")
             row_highest = T.alloc_fragment((block_M,), "float32")
             row_total = T.alloc_fragment((block_M,), "float32")
             scale = T.alloc_fragment((block_M, warps), "float32")
@@ -73,14 +91,7 @@ def whole(M, N, dtype, block_M, threads, hold, blocks_per_sm):
                         sums[i, w, c] += power(scaled(x[i, w, s, c], dtype) - base[i, w], dtype)
             T.reduce_sum(sums, total, dim=2)
             if warps > 1:
-                T.copy(highest, shared_highest)
-                T.copy(total, shared_total)
-                T.copy(shared_highest, every_highest)
-                T.copy(shared_total, every_total)
-                T.reduce_max(every_highest, row_highest, dim=1)
-                for i, w in T.Parallel(block_M, warps):
-                    every_total[i, w] *= weight(every_highest[i, w], row_highest[i], dtype)
-                T.reduce_sum(every_total, row_total, dim=1)
+                meet(highest, total, row_highest, row_total)
             else:
                 for i in T.Parallel(block_M):
                     row_highest[i] = highest[i, 0]
@@ -104,6 +115,7 @@ def online(M, N, dtype, block_M, block_N, threads):
     width = lanes * vector
     columns = max(1, min(block_N, 1 << (N - 1).bit_length()) // (warps * width)) * width
     steps = rules.ceildiv(N, warps * columns)
+    meet = meeting(block_M, warps, dtype)
 
     def column(step, w, c):
         """Where column c of a warp's share of a step lies in the row."""
@@ -121,10 +133,6 @@ def online(M, N, dtype, block_M, block_N, threads):
             base = T.alloc_fragment((block_M, warps), "float32")
             total = T.alloc_fragment((block_M, warps), "float32")
             part = T.alloc_fragment((block_M, warps), "float32")
-            shared_highest = T.alloc_shared((block_M, warps), "float32")
-            shared_total = T.alloc_shared((block_M, warps), "float32")
-            every_highest = T.alloc_fragment((block_M, warps), "float32")
-            every_total = T.alloc_fragment((block_M, warps), "float32")
             row_highest = T.alloc_fragment((block_M,), "float32")
             row_total = T.alloc_fragment((block_M,), "float32")
             scale = T.alloc_fragment((block_M,), "float32")
@@ -149,14 +157,7 @@ def online(M, N, dtype, block_M, block_N, threads):
                 T.reduce_sum(x, part, dim=2)
                 for i, w in T.Parallel(block_M, warps):
                     total[i, w] = total[i, w] * weight(earlier[i, w], base[i, w], dtype) + part[i, w]
-            T.copy(highest, shared_highest)
-            T.copy(total, shared_total)
-            T.copy(shared_highest, every_highest)
-            T.copy(shared_total, every_total)
-            T.reduce_max(every_highest, row_highest, dim=1)
-            for i, w in T.Parallel(block_M, warps):
-                every_total[i, w] *= weight(every_highest[i, w], row_highest[i], dtype)
-            T.reduce_sum(every_total, row_total, dim=1)
+            meet(highest, total, row_highest, row_total)
             for i in T.Parallel(block_M):
                 scale[i] = 1 / row_total[i]
             for k in T.serial(steps):
