@@ -17,7 +17,7 @@ from typing import Any
 from benchmarks.problems import AGAINST, judged
 from tileviz.engine import client, presets
 from tileviz.engine.requests import local_devices, resolve
-from tileviz.errors import TilevizError
+from tileviz.errors import BadRequest, TilevizError
 from tileviz.formats import assignments, duration_us, percent, significant
 from tileviz.measured import BaselineResult, fastest_baseline
 from tileviz.records import Device, Trial, canonical_json
@@ -136,7 +136,11 @@ def main(words: list[str] | None = None) -> int:
     asked = _parser().parse_args(words)
     try:
         device = _device(asked.device)
-        rows = _run(StoreWithRecorded(), device, cases(device, asked.quick, asked.kernel, asked.case), asked.out)
+        chosen = cases(device, asked.quick, asked.kernel, asked.case)
+        if not chosen:
+            asked_for = f"is of {asked.kernel or 'any kernel'} and has one of {asked.case or 'any words'} in it"
+            raise BadRequest(f"no case for {device.id} {asked_for}")
+        rows = _run(StoreWithRecorded(), device, chosen, asked.out)
     except TilevizError as error:
         print(f"benchmarks.kernels: {error.message}", file=sys.stderr)
         return 1

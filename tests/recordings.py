@@ -73,7 +73,8 @@ def made(folder: Path, problems=(SQUARE,), **more) -> Path:
     """The recorded file of one sweep, with its best as presets."""
     store = Store(folder / "gpu")
     name = sweep(store, problems, **more)
-    presets.keep(store, name)
+    for tuned in presets.best_of(store, store.sweep(name)):
+        store.save_tuned(tuned)
     best = set(store.sweep(name).best.values())
     out = folder / "recorded.db"
     record(store, out, [name], best, best)

@@ -413,3 +413,13 @@ def test_a_link_cannot_set_pass_configs_that_name_files_or_flags(home):
     app = opened(kernel="vector_add", cuda__kernels_output_dir="/etc")
     assert "can be given on the command line only" in texts(app)
     assert app.button(key="run").disabled
+
+
+@pytest.mark.parametrize("page", ["", "codeview"])
+def test_a_trial_from_before_a_knob_sets_it_as_it_was_then(store, page):
+    """On Hopper the defaults of this problem carry O out through shared memory; the trial knew only the way from registers."""
+    config = {"block_M": 128, "block_N": 64, "num_stages": 2, "threads": 256, "schedule": "overlap", "store": "direct"}
+    made = examples.trial("flash_attention", config=config, device=examples.H200)
+    store.save_trial(replace(made, config={name: value for name, value in made.config.items() if name != "store"}, key="older"))
+    app = opened(page, trial=made.trial)
+    assert app.session_state["schedule"] == "overlap" and app.session_state["store"] == "direct"

@@ -136,3 +136,8 @@ def test_ceilings_stand_beside_the_datasheet():
 @pytest.mark.skipif("__import__('torch').cuda.is_available()", reason="this machine has a CUDA device")
 def test_without_a_gpu_the_gpu_tables_say_so(capsys):
     assert flush.main([]) == 1 and "no CUDA device that PyTorch can use" in capsys.readouterr().err
+
+
+def test_words_that_no_case_has_are_said_to_be_so(home, capsys):
+    assert kernels.main(["--device", "cpu", "--kernel", "gemm", "--case", "Sq="]) == 1
+    assert "no case for cpu is of ['gemm'] and has one of ['Sq='] in it" in capsys.readouterr().err

@@ -1,5 +1,7 @@
 """Presets and recorded results on the command line."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests import recordings
@@ -66,3 +68,12 @@ def test_compile_starts_from_the_nearest_preset_and_says_so():
     assert done.status == 0 and f"knobs that were not given: recorded on NVIDIA H200, {DAY}, at M=1024 N=1024 K=1024" in done.err
     plain = tileviz(*words, "--no-presets")
     assert plain.status == 0 and "knobs that were not given" not in plain.err and plain.out != done.out
+
+
+def test_one_of_another_form_of_the_kernel_is_listed_as_unused(home):
+    recordings.sweep(Store(home), (SMALL,), "own")
+    tileviz("show", "own", "--keep-best")
+    (own,) = Store(home).tuned()
+    Store(home).save_tuned(replace(own, config={name: value for name, value in own.config.items() if name != "store"}))
+    listed = tileviz("presets", "gemm").out
+    assert listed.count("nothing starts from it") == 1 and "of another form of gemm, knobs store" in listed

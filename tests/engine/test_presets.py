@@ -156,6 +156,15 @@ def test_nothing_is_kept_of_a_sweep_that_is_not_there_or_found_nothing(swept):
         presets.keep(swept, "empty")
 
 
+def test_the_best_of_another_form_of_the_kernel_is_not_kept(swept):
+    """Its configs lack a knob that came since: nothing would start from them."""
+    with swept.database.transaction() as connection:
+        connection.execute("UPDATE trial SET doc=json_remove(doc, '$.config.store')")
+    with pytest.raises(BadRequest, match="r1 is of another form of gemm, knobs store: nothing starts from it; sweep again"):
+        presets.keep(swept, "r1")
+    assert swept.tuned() == []
+
+
 def test_the_recorded_ones_come_after_the_users_own(tmp_path, monkeypatch):
     monkeypatch.setenv("TILEVIZ_RECORDED", str(recordings.made(tmp_path)))
     store = StoreWithRecorded(tmp_path / "own")

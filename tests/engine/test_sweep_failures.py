@@ -133,6 +133,19 @@ def test_resume_runs_only_the_rest(store, engine):
     assert view.counts == {"ok": 6} and before < after
 
 
+def test_a_sweep_from_before_a_knob_goes_on(store, engine, monkeypatch):
+    """A new version came between: its rows lack the knob, and an idle engine of the old one must go."""
+    sweep = submitted(store, list(range(20, 26)), trials=2)
+    run_to_end(engine(), store, sweep)
+    with store.database.transaction() as connection:
+        connection.execute("UPDATE sweep_trial SET config=json_remove(config, '$.threads') WHERE sweep=?", (sweep,))
+    renewed = []
+    monkeypatch.setattr(client.client, "renew_engine", renewed.append)
+    client.resume(store, sweep)
+    view = run_to_end(engine(), store, sweep)
+    assert view.state == "done" and view.counts == {"ok": 6} and renewed == [store]
+
+
 def test_an_engine_that_dies_again_and_again_loses_nothing(store, engine, monkeypatch):
     monkeypatch.setenv("SCRIPTED_SECONDS", "0.05")
     sweep = submitted(store, list(range(20, 32)))

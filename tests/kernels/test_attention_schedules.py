@@ -8,6 +8,7 @@ from tests.kernels.lowered import lowered
 from tileviz import kernels
 from tileviz.compiler import disassembly, machine_code
 from tileviz.compiler.targets import target
+from tileviz.errors import CompileFailed
 
 SMALL = {"B": 1, "H": 1, "Sq": 300, "Sk": 300, "D": 64}
 
@@ -58,6 +59,29 @@ def test_a_config_is_pruned_exactly_when_it_cannot_run(arch, problem, config):
     assert outcome.runs != bool(outcome.estimate.broken), f"pruned: '{said}'; TileLang: '{outcome.error[-300:]}'"
     if not outcome.error:
         assert (outcome.estimate.shared_bytes, outcome.estimate.threads_launched) == (outcome.shared_bytes, outcome.threads)
+
+
+@pytest.mark.parametrize(
+    ("D", "config"),
+    [
+        (256, tile(192, 16, 2, 384)),
+        (128, tile(256, 32, 2, 512, "overlap", store="shared")),
+        (64, tile(192, 208, 1, 384, "plain")),
+        (256, tile(192, 16, 0, 384, "plain")),
+    ],
+    ids=str,
+)
+def test_both_products_must_fit_the_registers_of_a_thread(D, config):
+    """Held against ptxas, which refuses: lowering alone does not tell."""
+    outcome = lowered("flash_attention", "sm_90a", {**SMALL, "D": D}, config)
+    assert outcome.runs
+    if outcome.estimate.broken:
+        (said,) = outcome.estimate.broken
+        assert "registers a thread" in said
+        with pytest.raises(CompileFailed, match="Insufficient registers"):
+            machine_code.compile_cuda(outcome.source, target("sm_90a"), {})
+    else:
+        assert machine_code.compile_cuda(outcome.source, target("sm_90a"), {}).cubin
 
 
 def same(one: dict, other: dict, **problem) -> bool:

@@ -180,6 +180,19 @@ def test_pass_configs_ride_along_and_reach_the_rules(kernel):
 
 
 @EVERY
+def test_a_config_from_before_a_knob_is_one_with_the_knob_at_its_own_default(kernel):
+    hopper, problem = target("sm_90a"), kernel.problem()
+    config = kernel.config({}, hopper, problem)
+    for knob in kernel.knobs:
+        before = {name: value for name, value in config.items() if name != knob.name}
+        now = {**config, knob.name: knob.default}
+        assert kernel.whole(before) == now
+        assert kernel.knob_values(before) == kernel.knob_values(now)
+        assert kernel.rules(problem, before, hopper) == kernel.rules(problem, now, hopper)
+        assert kernel.same_code(problem, before, hopper) == kernel.same_code(problem, now, hopper)
+
+
+@EVERY
 def test_baselines_are_named_once_and_answer_for_every_problem(kernel):
     names = [baseline.name for baseline in kernel.baselines]
     assert len(set(names)) == len(names)

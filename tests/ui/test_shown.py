@@ -29,3 +29,10 @@ def test_the_stamp_names_what_the_result_lacks():
 
 def test_the_same_knobs_of_another_version_are_said_to_be_so():
     assert "another version" in stamp_of(replace(examples.trial(), key="old"), request())
+
+
+def test_a_knob_that_came_since_is_no_difference_where_it_stands_at_its_default():
+    trial, asked = examples.trial(), request()
+    older = {name: value for name, value in asked.config.items() if name not in ("store", "block_M")}
+    assert asked.config["store"] == "direct" and asked.config["block_M"] == 64
+    assert stamp_of(replace(trial, problem=asked.problem, config=older, key="old"), asked) == "for without block_M"

@@ -30,9 +30,10 @@ def presets(asked) -> int:
 
 
 def preset_text(tuned: TunedConfig) -> str:
-    """Three lines: of what, which config, and how good it is."""
+    """Three lines: of what, which config, and how good it is; one more where nothing starts from it."""
     whose = engine.recorded_words(tuned.device, tuned.created) if tuned.recorded else f"your own, {tuned.id}, on {tuned.device}"
     rate = ", ".join([formats.duration_us(tuned.median_us), *formats.rates(tuned.tflops, tuned.gbps)])
     against = f", {formats.significant(tuned.speedup)} times as fast as {tuned.baseline}" if tuned.speedup else ""
     problem, config = formats.assignments(tuned.problem), formats.assignments(tuned.config)
-    return f"{tuned.kernel} {problem} ({tuned.target}, {whose})\n  {config}\n  {rate}{against}"
+    unused = engine.why_unused(tuned)
+    return f"{tuned.kernel} {problem} ({tuned.target}, {whose})\n  {config}\n  {rate}{against}" + (f"\n  {unused}" if unused else "")

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
+from tileviz import kernels
 from tileviz.errors import BadRequest
 from tileviz.kernels.base import Choice, Flag, Kernel, Size
 from tileviz.measured import fastest_baseline
@@ -88,7 +89,7 @@ def sizes_of(kernel: Kernel, problem: Problem) -> dict[str, Any]:
 def keep(store: Store, sweep: str) -> list[TunedConfig]:
     """Makes the best config of each problem of a sweep a preset, in the place of an earlier one for the same problem and device.
 
-    Raises BadRequest for a sweep that is not there, is recorded or imported, or has no best.
+    Raises BadRequest for a sweep that is not there, is recorded or imported, has no best, or is of another form of the kernel.
     """
     view = store.sweep(sweep)
     if view is None:
@@ -97,9 +98,19 @@ def keep(store: Store, sweep: str) -> list[TunedConfig]:
     if view.recorded or not found:
         why = "comes with tileviz, and so do its presets" if view.recorded else "has no config with a time"
         raise BadRequest(f"sweep {sweep} {why}: there is nothing to keep")
+    if unused := next(filter(None, map(why_unused, found)), ""):
+        raise BadRequest(f"sweep {sweep} is {unused}; sweep again")
     for tuned in found:
         store.save_tuned(tuned)
     return found
+
+
+def why_unused(tuned: TunedConfig) -> str:
+    """Why nothing starts from a preset of another form of its kernel, or ""."""
+    if tuned.kernel not in kernels.names():
+        return ""
+    known, held = {knob.name for knob in kernels.kernel(tuned.kernel).knobs}, {name for name in tuned.config if "." not in name}
+    return f"of another form of {tuned.kernel}, knobs {', '.join(other)}: nothing starts from it" if (other := sorted(known ^ held)) else ""
 
 
 def kept(store: Store, view: SweepView) -> list[TunedConfig]:

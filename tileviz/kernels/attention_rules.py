@@ -45,6 +45,7 @@ def estimate(problem, config, target):
         broken=rules.joined(
             tiles.warp_split(M, N, threads, instruction) or row_split(problem, config, instruction),
             tiles.product_step(N, dtype, instruction, target),
+            *(_wgmma_registers(problem, config, threads + producers) if instruction == "wgmma" else ()),
             rules.shared_memory(shared, target),
             rules.threads(threads, producers, target),
             rules.grid(problem["H"], "y", "use fewer heads", target),
@@ -78,19 +79,21 @@ def _overlapped(problem, config, target, masked) -> Estimate:
     rows = 2 * M if config["store"] == "shared" else M
     shared = (rows + 2 * stages * N) * D * size + rules.BARRIER_BYTES
     accumulator = rules.ceildiv(M * (N + D) + M * N // 2, threads)
+    elsewhere = _by_hand(problem, config, target)
     return Estimate(
         shared_bytes=shared,
         accumulator_registers=accumulator,
         threads=threads,
         producer_threads=tiles.PRODUCER_THREADS,
         broken=rules.joined(
-            _by_hand(problem, config, target),
+            elsewhere,
             f"schedule {config['schedule']} takes rows in multiples of 64, not {M}" if M % 64 else None,
             f"schedule {config['schedule']} gives each 128 threads 64 rows: {M} rows need {2 * M} threads, not {threads}"
             if threads != 2 * M
             else None,
             f"wgmma takes key tiles in multiples of 16 up to 256, not {N}" if N % 16 or N > 256 else None,
             f"schedule {config['schedule']} needs num_stages 2 or more: it takes keys ahead of values" if stages < 2 else None,
+            *(() if elsewhere else _wgmma_registers(problem, config, threads + tiles.PRODUCER_THREADS)),
             rules.shared_memory(shared, target),
             rules.threads(threads, tiles.PRODUCER_THREADS, target),
         ),
@@ -104,6 +107,13 @@ def _by_hand(problem, config, target) -> str | None:
     if hopper and problem["dtype"] != "float32" and not config.get("tl.disable_wgmma"):
         return None
     return f"schedule {config['schedule']} is for Hopper's wgmma in float16 and bfloat16; use schedule plain"
+
+
+def _wgmma_registers(problem, config, launched: int) -> tuple[str | None, str | None]:
+    """Both products: the scores, and the output, whose left operand comes from four registers, for float32 from shared memory."""
+    M, threads, left = config["block_M"], config["threads"], 0 if problem["dtype"] == "float32" else 4
+    scores = tiles.wgmma_registers(M, config["block_N"], threads, launched, "FullRow")
+    return scores, tiles.wgmma_registers(M, problem["D"], threads, launched, "FullRow", left)
 
 
 def tile_bytes(problem, config) -> int:

@@ -140,9 +140,14 @@ class Kernel:
         base = self.default_configs.get(target.name) or self.default_configs.get(target.kind) or {}
         return {**base, **self.suggest(problem, target)} if problem else base
 
+    def whole(self, config: Config) -> Config:
+        """A stored config with every knob. One of an earlier version lacks those that came since: they stand at their own defaults, which
+        is how the program was before it had them."""
+        return {k.name: k.default for k in self.knobs} | config
+
     def knob_values(self, config: Config) -> Config:
         """The config without its pass configs: what `program` takes."""
-        return {k.name: config[k.name] for k in self.knobs}
+        return {k.name: config.get(k.name, k.default) for k in self.knobs}
 
     def pass_configs(self, config: Config) -> Config:
         """The pass configs of a config, by TileLang name."""
@@ -150,7 +155,7 @@ class Kernel:
 
     def rules(self, problem: Problem, config: Config, target: Target) -> Estimate:
         """What is known before compiling, with every broken rule in `broken`."""
-        return self.estimate(problem, config, target)
+        return self.estimate(problem, self.whole(config), target)
 
     def unsupported(self, problem: Problem, target: Target) -> str | None:
         """Why the target cannot express this problem at all, whatever the config: its dtype, or what the kernel itself cannot do there."""

@@ -111,8 +111,9 @@ def wgmma_columns(M: int, N: int, threads: int, transposed: bool, policy: str = 
     return None, f"TileLang 0.1.15 is known to compute wrong values for {share}; use a multiple of 16"
 
 
-def wgmma_registers(M: int, N: int, asked: int, launched: int, policy: str = "Square") -> str | None:
-    """The sums of one wgmma, 64 rows by what a warp group has of the columns, lie in its registers, with 26 more that ptxas wants.
+def wgmma_registers(M: int, N: int, asked: int, launched: int, policy: str = "Square", left: int = 0) -> str | None:
+    """The sums of one wgmma, 64 rows by what a warp group has of the columns, lie in its registers, with 26 more that ptxas wants, and
+    `left` for a left operand that comes from registers too.
 
     ptxas goes by what each of `launched` threads gets at the launch, 65,536 among all of them, whatever setmaxnreg says later.
     """
@@ -121,9 +122,10 @@ def wgmma_registers(M: int, N: int, asked: int, launched: int, policy: str = "Sq
         return None
     share, given = N // grid[1], 65_536 // launched // 8 * 8
     columns = max((n for n in range(16, 257, 16) if share % n == 0), default=8)
-    if columns // 2 + 26 <= given:
+    needed = columns // 2 + 26 + left
+    if needed <= given:
         return None
-    return f"a wgmma of {columns} columns needs {columns // 2 + 26} registers a thread, and {launched} threads leave {given}; use fewer"
+    return f"a wgmma of {columns} columns needs {needed} registers a thread, and {launched} threads leave {given}; use fewer"
 
 
 def specialized(num_stages: int, target: Target, config: Config) -> bool:

@@ -33,7 +33,8 @@ def read_address() -> None:
     if not st.session_state.get("_link_read"):
         trial = shown.linked_trial()
         if trial is not None and trial.kernel in kernels.names():
-            values = state.words_of({**trial.problem, **trial.config, **state.measured_words(trial)})
+            config = kernels.kernel(trial.kernel).whole(trial.config)
+            values = state.words_of({**trial.problem, **config, **state.measured_words(trial)})
             values |= {name: st.query_params[name] for name in ("flops",) if name in st.query_params}
             st.query_params.from_dict({"kernel": trial.kernel, "target": state.place_word(trial), **values, "trial": trial.trial})
             st.rerun()

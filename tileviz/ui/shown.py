@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from tileviz import kernels
 from tileviz.engine.requests import Request
 from tileviz.formats import assignments
 from tileviz.records import Artifact, JobView, Trial
@@ -48,7 +49,8 @@ def stamp_of(trial: Trial, request: Request | None) -> str:
     theirs = {**trial.problem, **trial.config}
     ours = {**request.problem, **request.config}
     changed = {name: value for name, value in theirs.items() if ours.get(name) != value}
-    dropped = [name for name in ours if name not in theirs]
+    since = kernels.kernel(trial.kernel).whole({}) if trial.kernel in kernels.names() else {}
+    dropped = [name for name, value in ours.items() if name not in theirs and (name not in since or since[name] != value)]
     words = assignments(changed)
     if dropped:
         words = " ".join(filter(None, [words, *(f"without {name}" for name in dropped)]))

@@ -260,8 +260,9 @@ def load_preset(kernel: Kernel, chosen: Place, name: str) -> None:
     named = tuned or next(p for p in kernel.presets if p.name == name)
     problem = kernel.problem(named.problem, chosen.target.kind)
     offered = () if is_plain() else known_presets(kernel.name)
+    given = kernel.whole(tuned.config) if tuned is not None else named.config
     put(kernel, problem)
-    put_config(kernel, presets.start(kernel, problem, chosen.target, offered, device=_device_name(chosen), given=named.config)[0])
+    put_config(kernel, presets.start(kernel, problem, chosen.target, offered, device=_device_name(chosen), given=given)[0])
     settle(kernel, chosen, problem)
 
 
@@ -275,7 +276,7 @@ def load_trial(trial: Trial) -> None:
         st.session_state["target"] = chosen.word
         problem = kernel.problem(trial.problem, chosen.target.kind)
         put(kernel, problem)
-        put_config(kernel, kernel.config(trial.config, chosen.target, problem))
+        put_config(kernel, kernel.config(kernel.whole(trial.config), chosen.target, problem))
         settle(kernel, chosen, problem)
         st.session_state.update(measured_words(trial))
     except TilevizError as error:

@@ -32,7 +32,7 @@ def read_address() -> None:
         trial = shown.linked_trial()
         if trial is not None and trial.kernel in kernels.names():
             own = {name: value for name, value in st.query_params.to_dict().items() if name in state.CODE_WORDS}
-            values = state.words_of({**trial.problem, **trial.config})
+            values = state.words_of({**trial.problem, **kernels.kernel(trial.kernel).whole(trial.config)})
             st.query_params.from_dict({"kernel": trial.kernel, "target": trial.target, **values, **own})
             st.rerun()
     state.read_link()

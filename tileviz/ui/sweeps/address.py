@@ -93,7 +93,7 @@ def take_to(page: str, view: SweepView, problem: Problem, config: Config, trial:
     chosen = known[view.device] if view.device in known else places.place(view.target)[0]
     if config_open := st.query_params.get("config", ""):
         st.session_state["_sweep_config"] = (view.id, config_open)  # it was opened by a click, which draws a part of the page alone
-    state.remember(kernel, chosen, {**problem, **config})
+    state.remember(kernel, chosen, {**problem, **kernel.whole(config)})
     st.session_state["_own"] = {kernel.name: state.words_of(state.defaults(kernel, chosen, problem).config)}
     st.session_state.pop("_job", None)
     st.switch_page(f"pages/{page}.py", query_params={"trial": trial} if trial else {})  # `carry` there brings the knobs
