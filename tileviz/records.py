@@ -152,6 +152,8 @@ class Resources:
     """Resident warps of an SM, as a share of the most it can hold, 0 to 1."""
     occupancy_limiter: str | None = None
     """`registers`, `shared memory`, `threads` or `blocks`."""
+    serialized: str | None = None
+    """Why ptxas lets no wgmma run on beside other work, in its words; "" where it does not say so, None where it did not speak."""
     stack_bytes: int | None = None
     """CPU target: bytes of tiles on the stack."""
 

@@ -1,7 +1,7 @@
 """Registers, spills and shared memory from the text of ptxas -v; stack from C."""
 
 from tileviz.compiler.lowering import Launch, Lowered
-from tileviz.compiler.resources import cpu_resources, cuda_resources, parse_ptxas
+from tileviz.compiler.resources import cpu_resources, cuda_resources, parse_ptxas, serialized
 from tileviz.compiler.targets import target
 from tileviz.records import SharedBytes
 
@@ -51,3 +51,12 @@ def test_the_stack_of_a_c_kernel_is_the_sum_of_its_arrays():
         4096 + 2048 + 2
     )
     assert cpu_resources("int main() { return 0; }").stack_bytes == 0
+
+
+def test_what_ptxas_says_of_wgmma_in_a_row_is_kept():
+    told = "ptxas info    : (C7512) Potential Performance Loss: wgmma.mma_async instructions are serialized due to "
+    entry = "ptxas info    : Compiling entry function 'f' for 'sm_90a'\n"
+    assert serialized(f"{told}insufficient register resources for the function 'f'\n{entry}") == "insufficient register resources"
+    assert serialized(f"{told}ill formed pipeline stage in the function 'f'\n{entry}") == "ill formed pipeline stage"
+    assert serialized(entry) == ""
+    assert serialized("") is None

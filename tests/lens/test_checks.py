@@ -146,3 +146,12 @@ def test_without_sass_ptx_tells_what_it_can_and_the_rest_is_not_known():
 def test_with_the_source_alone_traps_are_not_known():
     found = by_name(replace(code("gemm_sm_90a"), sass=None, ptx=None, spill_bytes=None, missing={"sass": "no machine code for sm_70"}))
     assert found["tensor_core"].found and found["traps"].reason == "no machine code for sm_70"
+
+
+def test_serialized_wgmma_is_told_with_the_words_of_ptxas():
+    hopper = code("gemm_sm_90a")
+    found = by_name(replace(hopper, serialized="insufficient register resources"))["serialized"]
+    assert found.found and found.tone == "bad" and "insufficient register resources" in found.reason
+    assert by_name(replace(hopper, serialized=""))["serialized"].tone == "good"
+    assert "serialized" not in by_name(replace(hopper, serialized=None)), "an older artifact does not say"
+    assert "serialized" not in by_name(replace(code("gemm_sm_80"), serialized="")), "there is no wgmma"

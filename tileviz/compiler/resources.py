@@ -15,6 +15,10 @@ _SPILLS = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) 
 _USED = re.compile(r"Used (\d+) registers")
 _STATIC_SHARED = re.compile(r"(\d+) bytes smem")
 
+# ptxas info : (C7512) Potential Performance Loss: wgmma.mma_async instructions are serialized due to insufficient register resources for
+# the function 'flash_attention_kernel'
+_SERIALIZED = re.compile(r"wgmma\.mma_async instructions are serialized due to (.+?)(?: (?:for|in) (?:the )?function| *$)", re.M)
+
 _C_BYTES = {"float": 4, "double": 8, "int64_t": 8, "int32_t": 4, "int8_t": 1, "uint8_t": 1, "bool": 1, "half_t": 2}
 # float acc[4096];
 _C_ARRAY = re.compile(rf"^\s*({'|'.join(_C_BYTES)})\s+\w+\[(\d+)\];", re.M)
@@ -42,6 +46,12 @@ def parse_ptxas(log: str) -> dict[str, Usage]:
     return {name: _usage(text) for name, text in zip(parts[1::2], parts[2::2], strict=True)}
 
 
+def serialized(log: str) -> str | None:
+    """Why every wgmma is waited for at once, as ptxas says; "" where it says nothing of it, None without a word of ptxas."""
+    found = _SERIALIZED.search(log)
+    return found[1] if found else "" if _ENTRY.search(log) else None
+
+
 def cuda_resources(lowered: Lowered, log: str, target: Target) -> Resources:
     """Resources of a program: of several kernels the most that any takes, and the geometry of the one with the most threads in all."""
     if not lowered.launches:
@@ -59,6 +69,7 @@ def cuda_resources(lowered: Lowered, log: str, target: Target) -> Resources:
         blocks_per_sm=tightest.blocks_per_sm,
         occupancy=tightest.occupancy,
         occupancy_limiter=tightest.occupancy_limiter,
+        serialized=serialized(log),
     )
 
 

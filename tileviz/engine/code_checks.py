@@ -21,6 +21,7 @@ def code_of(artifact: Artifact, problem: Problem, config: Config, kernel: Kernel
         artifact.program or kernel.source,
         artifact.resources.spill_bytes,
         artifact.resources.threads_launched,
+        artifact.resources.serialized,
     )
 
 

@@ -35,6 +35,8 @@ class Code:
     """The tile program as text: what it asks for."""
     spill_bytes: int | None = None
     threads_launched: int | None = None
+    serialized: str | None = None
+    """Why ptxas lets no wgmma run on, "" where it does, None where that is not known."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,10 @@ class Check:
 def checks(code: Code) -> tuple[Check, ...]:
     """Every check for this code, in the order in which a reader asks."""
     view = _View(code)
-    each = (_tensor_cores, _instruction, _async_copy, _ldmatrix, _wide_access, _register_realloc, _unrolled_producer, _spills, _traps)
+    each = (
+        *(_tensor_cores, _instruction, _async_copy, _ldmatrix, _wide_access, _register_realloc, _serialized),
+        *(_unrolled_producer, _spills, _traps),
+    )
     return tuple(check for check in (make(view) for make in each) if check is not None)
 
 
@@ -241,6 +246,16 @@ def _unrolled_producer(view: _View) -> Check | None:
     unrolled = loads - in_loops > 2 * calls > 0
     words = f"{loads:,} UTMALDG for {calls} tma_load call{'s' * (calls != 1)}, {in_loops:,} in loops"
     return Check("unrolled_producer", "Producer loop unrolled", unrolled, "plain", words)
+
+
+def _serialized(view: _View) -> Check | None:
+    why = view.code.serialized
+    if view.family != "wgmma" or why is None:
+        return None
+    if why:
+        reason = f"ptxas waits for every wgmma before it goes on, so nothing runs beside it: {why}"
+        return Check("serialized", "Serialized wgmma", True, "bad", reason)
+    return Check("serialized", "Serialized wgmma", False, "good", "ptxas lets a wgmma run on beside other work")
 
 
 def _spills(view: _View) -> Check:
