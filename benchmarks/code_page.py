@@ -26,7 +26,16 @@ from tileviz.records import Artifact  # noqa: E402
 from tileviz.store import Store  # noqa: E402
 
 TARGET = "sm_90a"
-KNOBS = {"block_M": 64, "block_N": 64, "block_K": 32, "num_stages": 2, "threads": 128}
+KNOBS = {
+    "variant": "plain",
+    "block_M": 64,
+    "block_N": 64,
+    "block_K": 32,
+    "num_stages": 2,
+    "threads": 128,
+    "store": "direct",
+    "enable_swizzle": True,
+}
 LONG, VERY_LONG = 5_000, 50_000
 
 HELPERS = """
