@@ -1,11 +1,12 @@
 """A sweep with a scripted compiler and device: failures of every kind in every phase cost their own config and nothing else."""
 
 import time
+from dataclasses import replace
 
 import pytest
 
 from tests.engine import scripted_jobs as script
-from tests.engine.conftest import Spawner
+from tests.engine.conftest import Spawner, cpu_device
 from tileviz.cli.sweep import sweep_text
 from tileviz.engine.channel import Pipe
 from tileviz.engine.lanes import spawn_child
@@ -183,6 +184,22 @@ def test_a_sweep_that_waits_for_the_device_says_its_place_and_then_runs(store, e
     assert store.job(store.sweep(second).job).queue_position == 1 and store.sweep(second).counts == {"not_run": 4}
     assert run_to_end(running, store, second).counts == {"ok": 4}
     assert store.sweep(first).counts == {"ok": 6}
+
+
+def test_sweeps_on_two_devices_share_the_compile_children(store, engine, monkeypatch):
+    monkeypatch.setenv("SCRIPTED_SECONDS", "0.05")
+    devices = [cpu_device(), replace(cpu_device(), id="other")]
+    first = submitted(store, list(range(20, 32)), target=None, devices=devices, device="cpu")
+    running = engine(devices)
+    step_until(running, lambda: store.sweep(first).counts.get("ok", 0) >= 1)
+    (task,) = running.tasks.values()
+    assert task.pool.size == running.compile_slots == 2
+    second = submitted(store, list(range(20, 24)), target=None, devices=devices, device="other")
+    step_until(running, lambda: len([t for t in running.tasks.values() if t.hands_out]) == 2)
+    running._step()
+    assert [t.pool.size for t in running.tasks.values()] == [1, 1]
+    assert run_to_end(running, store, second).counts == {"ok": 4}
+    assert run_to_end(running, store, first).counts == {"ok": 12}
 
 
 def test_a_full_disk_ends_the_sweep_with_a_sentence_and_resume_goes_on(store, engine, monkeypatch):

@@ -55,6 +55,11 @@ class SweepTask(LaneUser):
     def is_compiling(self) -> bool:
         return False  # its compile children are its own
 
+    @property
+    def hands_out(self) -> bool:
+        """Whether it has configs left to compile."""
+        return self.stage == "search" and not self.exhausted and not self.why
+
     # the way of a sweep
 
     def __init__(self, engine, job: JobView) -> None:
@@ -128,6 +133,7 @@ class SweepTask(LaneUser):
 
     def _fill(self) -> None:
         """Hands out configs while compile children are free and not too much waits for the lane."""
+        self.pool.size = self._slots()
         while self.pool.has_room and not self.exhausted and not self.why and len(self.out) < self._most_out():
             if self.budget.trials is not None and self.search.tried + len(self.out) >= self.budget.trials:
                 return
@@ -136,6 +142,11 @@ class SweepTask(LaneUser):
                 self.exhausted = True
                 return
             self._start_config(ordinal)
+
+    def _slots(self) -> int:
+        """Its share of the compile slots: sweeps on several devices divide them, else all would wait for the same cores."""
+        others = sum(isinstance(task, SweepTask) and task is not self and task.hands_out for task in self.engine.tasks.values())
+        return max(1, self.engine.compile_slots // (1 + others))
 
     def _start_config(self, ordinal: int) -> None:
         number, config = self.search.problem[ordinal], self.search.config[ordinal]
@@ -342,7 +353,7 @@ class SweepTask(LaneUser):
 
     def _pool(self) -> CompilePool:
         engine = self.engine
-        return CompilePool(engine.compile_slots, lambda: engine.nursery.child(), engine.learn_exit, self.request.timeout_s)
+        return CompilePool(self._slots(), lambda: engine.nursery.child(), engine.learn_exit, self.request.timeout_s)
 
     def _search(self) -> Search:
         request = self.request
