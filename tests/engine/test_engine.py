@@ -10,6 +10,7 @@ import numpy
 import psutil
 import pytest
 
+from tests.engine.processes import is_gone
 from tileviz.engine import client, server
 from tileviz.engine.requests import resolve
 from tileviz.engine.tasks import Task
@@ -179,7 +180,7 @@ def test_an_idle_engine_goes_away_by_itself(store, home, monkeypatch):
     monkeypatch.setenv("TILEVIZ_ENGINE_IDLE", "0.5")
     run(store, "vector_add", {"N": 1000}, target="cpu", baselines=False)
     pid = client.engine_pid(home)
-    until(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE, 15)
+    until(lambda: is_gone(pid), 15)
 
 
 def test_a_second_engine_of_the_same_home_ends_at_once(store, home):

@@ -9,6 +9,7 @@ from multiprocessing.connection import wait
 import psutil
 import pytest
 
+from tests.engine.processes import is_gone
 from tests.engine.trial_jobs import LoadedModules, Raises, Spawns
 from tileviz.engine import lanes
 from tileviz.engine.jobs import Crash, Sleep
@@ -44,7 +45,7 @@ def heard(child, seconds: float = 20.0) -> list:
 def gone(pid: int, seconds: float = 5.0) -> bool:
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        if not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
+        if is_gone(pid):
             return True
         time.sleep(0.02)
     return False
@@ -167,6 +168,7 @@ def test_a_spawned_child_has_no_inherited_state():
 def test_killing_the_engine_leaves_no_nursery_child_or_grandchild():
     code = """
 import sys, time
+from tests.engine.processes import is_gone
 from tests.engine.trial_jobs import Spawns
 from tileviz.engine.lanes import Nursery
 nursery = Nursery.start()
