@@ -109,8 +109,8 @@ def why_unused(tuned: TunedConfig) -> str:
     """Why nothing starts from a preset of another form of its kernel, or ""."""
     if tuned.kernel not in kernels.names():
         return ""
-    known, held = {knob.name for knob in kernels.kernel(tuned.kernel).knobs}, {name for name in tuned.config if "." not in name}
-    return f"of another form of {tuned.kernel}, knobs {', '.join(other)}: nothing starts from it" if (other := sorted(known ^ held)) else ""
+    other = _other_knobs(kernels.kernel(tuned.kernel), tuned.config)
+    return f"of another form of {tuned.kernel}, knobs {', '.join(other)}: nothing starts from it" if other else ""
 
 
 def kept(store: Store, view: SweepView) -> list[TunedConfig]:
@@ -148,9 +148,14 @@ def tuned_of(trial: Trial, sweep: str = "", names: dict[str, str] | None = None)
     )
 
 
+def _other_knobs(kernel: Kernel, config: Config) -> list[str]:
+    """Knobs that only one of them has."""
+    return sorted({knob.name for knob in kernel.knobs} ^ {name for name in config if "." not in name})
+
+
 def _completed(kernel: Kernel, problem: Problem, target: Target, values: Config) -> Config | None:
     """The config, or None where the kernel has other knobs by now, or a rule forbids it for this problem."""
-    if any(knob.name not in values for knob in kernel.knobs):
+    if _other_knobs(kernel, values):
         return None
     try:
         config = kernel.config(values, target, problem)

@@ -147,7 +147,8 @@ class Kernel:
 
     def knob_values(self, config: Config) -> Config:
         """The config without its pass configs: what `program` takes."""
-        return {k.name: config.get(k.name, k.default) for k in self.knobs}
+        whole = self.whole(config)
+        return {k.name: whole[k.name] for k in self.knobs}
 
     def pass_configs(self, config: Config) -> Config:
         """The pass configs of a config, by TileLang name."""
