@@ -85,6 +85,36 @@ def small_percent(share: float) -> str:
     return "0 %" if share == 0 else f"{significant(share * 100, 2)} %"
 
 
+def count(value: float) -> str:
+    """A whole number with every digit, `137,438,953,472`; one that is not whole, or has more digits than a double, rounded and looking like
+    it: `1.37e+20`."""
+    return f"{int(value):,}" if float(value).is_integer() and abs(value) < 2**53 else f"{value:.2e}"
+
+
+COMPARED = {
+    "faster": ("faster than", "green"), "slower": ("slower than", "orange"),
+    "same": ("tied with", "gray"), "unclear": ("neither clearly faster nor slower than", "gray"),
+}  # fmt: skip
+"""What stands between us and the other of a comparison, by its verdict, and its colour."""
+
+
+def compared_value(comparison) -> str:
+    """`1.05\u00d7`, their time over ours, where one is clearly faster; else `tie` or `unclear`, and no ratio that may as well be 1."""
+    return {"same": "tie", "unclear": "unclear"}.get(comparison.verdict) or f"{significant(comparison.ratio)}\u00d7"
+
+
+def compared_with(comparison, title: str) -> str:
+    """The same in a sentence: `1.05 times as fast as cuBLAS`, `tied with cuBLAS`."""
+    if comparison.verdict in ("faster", "slower"):
+        return f"{significant(comparison.ratio)} times as fast as {title}"
+    return f"{COMPARED[comparison.verdict][0]} {title}"
+
+
+def interval(comparison) -> str:
+    """`1.04 to 1.06`: where their median over ours lies, at 95 %."""
+    return f"{significant(comparison.low)} to {significant(comparison.high)}"
+
+
 def seconds(value: float) -> str:
     if value < 10:
         return f"{value:.1f} s"

@@ -1,8 +1,9 @@
 """The records of what checking and timing give: verdicts, timings, comparisons, and baselines beside ours."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -103,12 +104,17 @@ class Comparison:
     """One timing against another."""
 
     verdict: str
-    """`faster`, `slower`, `same` or `unclear`."""
+    """`faster`, `slower`, `same` (a tie) or `unclear`."""
     ratio: float
     """Their median over ours: above 1 means ours is faster."""
     low: float
     high: float
     """Interval of the ratio, 95 %."""
+
+    def __post_init__(self) -> None:
+        """A ratio whose interval holds 1 is a tie, also in what an earlier version stored as unclear."""
+        if self.low <= 1 <= self.high:
+            object.__setattr__(self, "verdict", "same")
 
 
 @dataclass(frozen=True)
@@ -144,6 +150,48 @@ class Roofline:
     """Share of the ceiling measured on this device; over 1 when this kernel beats what was measured with."""
     ceiling_measured: str = ""
     """`4.28 TB/s, copy of 4.00 GiB measured on 2026-11-29`."""
+
+
+@dataclass(frozen=True)
+class Best:
+    """The config that is named as the best of a problem of a sweep, wherever one is named."""
+
+    ordinal: int
+    trial: str | None
+    """None for a row from a file that has no trials."""
+    median_us: float
+
+
+def ranked(rows: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The rows of a sweep that may be the best of their problem, fastest first and equally fast ones in the order of the configs: right,
+    with a time that can be right and is not that of a launch, and equal code once."""
+    able = [row for row in rows if _is_timed(row) and not row["launch_bound"]]
+    return sorted(able, key=lambda row: (row["median_us"], row["ordinal"]))
+
+
+def best_of(rows: Iterable[Mapping[str, Any]], turns: Sequence[str] = ()) -> Mapping[str, Any] | None:
+    """The one row that is named as the best of a problem; None when none may be.
+
+    `turns` are the trials that stayed level when the finalists were measured again in turn, fastest first: these decide over times of the
+    first pass, and over later times of the same configs, such as those beside the baselines. Without them it is the fastest.
+    """
+    order = ranked(rows)
+    places = {trial: place for place, trial in enumerate(turns)}
+    return min(order, key=lambda row: places.get(row["trial"], len(places)), default=None)
+
+
+def why_no_best(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Why none of the rows of a problem is named as the best, in a sentence without its full stop."""
+    timed = sum(map(_is_timed, rows))
+    if not timed:
+        return "no config gave a time"
+    each = f"all {timed:,} timed configs are" if timed > 1 else "the one timed config is"
+    return f"{each} launch-bound, within twice an empty kernel, so none is named the best"
+
+
+def _is_timed(row: Mapping[str, Any]) -> bool:
+    own = row["status"] == "ok" and not row["implausible"] and (row["same_as"] is None or row["same_as"] != row["same_as"])
+    return own and row["median_us"] is not None and row["median_us"] > 0
 
 
 def fastest_baseline(baselines: Sequence[BaselineResult]) -> BaselineResult | None:

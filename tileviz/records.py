@@ -8,7 +8,7 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tileviz.measured import BaselineResult, Roofline, Timing, Verdict
+from tileviz.measured import BaselineResult, Comparison, Roofline, Timing, Verdict
 
 Problem = dict[str, Any]
 """Sizes, dtypes and flags of one instance: {"M": 4096, "dtype": "float16", ...}"""
@@ -248,6 +248,8 @@ class TunedConfig:
     baseline_us: float | None = None
     speedup: float | None = None
     """The baseline's median over ours."""
+    comparison: Comparison | None = None
+    """The baseline against ours; None where there is none. The words of a page and of the command line are those of this."""
     sweep: str = ""
     trial: str = ""
     fingerprint: dict[str, Any] = field(default_factory=dict)

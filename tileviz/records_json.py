@@ -58,7 +58,7 @@ def trial_from_json(doc: dict[str, Any]) -> Trial:
 
 def tuned_from_json(doc: dict[str, Any]) -> TunedConfig:
     """The TunedConfig that `to_json` wrote."""
-    return TunedConfig(**_known(TunedConfig, doc))
+    return TunedConfig(**{**_known(TunedConfig, doc), "comparison": _comparison(doc.get("comparison"))})
 
 
 def _known(cls, doc):
@@ -104,5 +104,9 @@ def _baseline(doc) -> BaselineResult:
     values = _known(BaselineResult, doc)
     values["verdict"] = _verdict(doc.get("verdict"))
     values["timing"] = _timing(doc.get("timing"))
-    values["comparison"] = Comparison(**_known(Comparison, doc["comparison"])) if doc.get("comparison") else None
+    values["comparison"] = _comparison(doc.get("comparison"))
     return BaselineResult(**values)
+
+
+def _comparison(doc) -> Comparison | None:
+    return Comparison(**_known(Comparison, doc)) if doc else None

@@ -225,10 +225,12 @@ def test_an_implausible_time_gives_no_speedup(store):
 
 
 def test_same_and_unclear_are_words_not_ratios(store):
-    for word in ("same", "unclear"):
-        near = examples.baseline("eager", "PyTorch eager", 3201.0, 3200.0, comparison=Comparison(word, 1.0, 0.98, 1.02))
-        store.save_trial(examples.trial(trial=f"t-{word}", baselines=(near,), created=examples.time.time()))
-        assert opened().metric[3].value == word
+    cases = (("same", 0.98, "tie", "tied with"), ("unclear", 1.001, "unclear", "neither clearly faster nor slower than"))
+    for verdict, low, word, of in cases:
+        near = examples.baseline("eager", "PyTorch eager", 3201.0, 3200.0, comparison=Comparison(verdict, 1.01, low, 1.02))
+        store.save_trial(examples.trial(trial=f"t-{verdict}", baselines=(near,), created=examples.time.time()))
+        shown = opened().metric[3]
+        assert (shown.value, shown.delta) == (word, f"{of} PyTorch eager")
 
 
 def test_a_link_to_a_trial_alone_loads_its_knobs(store):

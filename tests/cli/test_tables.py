@@ -87,7 +87,7 @@ def test_a_baseline_says_how_much_faster_ours_is_or_why_it_has_no_time():
     )
     missing = BaselineResult("cudnn", "SDPA cuDNN", "unsupported", reason="needs a GPU")
     lines = tables.baseline_lines(replace(TRIAL, baselines=(ran, missing)))
-    assert "23.0 ms, ours is 2.00 times as fast (faster), relative error 4.50e-07" in lines[1]
+    assert "23.0 ms, ours is 2.00 times as fast as it (1.90 to 2.10), relative error 4.50e-07" in lines[1]
     assert "unsupported: needs a GPU" in lines[2]
 
 

@@ -55,7 +55,7 @@ def test_the_best_so_far_only_falls_and_failures_are_crosses(store):
     assert frame["trial"].tolist() == list(range(1, 95)) and frame["seconds"].iloc[0] == 0
     for against_what in ("seconds", "trial"):
         figure = progress.progress_figure(frame, against_what)
-        assert [t.name for t in figure.data] == ["a config", "without a time", "best so far"]
+        assert [t.name for t in figure.data] == ["a config", "without a time", "fastest so far"]
 
 
 def test_main_effects_and_failure_shares_are_counted_by_value(store):

@@ -9,7 +9,7 @@ from tileviz.errors import NotComparable
 from tileviz.measured import Comparison, Timing, quantile
 
 SAME = 0.01
-"""Two timings are the same when the whole interval of their ratio lies within 1 % of 1."""
+"""Two timings are the same, too, when the whole interval of their ratio lies within 1 % of 1."""
 
 WALL_CLOCK = "perf_counter"
 RESAMPLES = 2000
@@ -52,9 +52,9 @@ def why_not_comparable(ours: Timing, theirs: Timing) -> str:
 def compare(ours: Timing, theirs: Timing) -> Comparison:
     """Their median over ours, with a 95 % interval by bootstrap (2,000 resamples of each side, seeded by the samples themselves).
 
-    `same`: the whole interval lies within 1 % of 1. `faster` (ours) or `slower`: it lies on one side of 1. Else `unclear`.
-    By the wall clock, `faster` and `slower` also need ranges from p10 to p90 that do not meet: other work on the machine comes in bursts,
-    which a bootstrap of single samples does not know of.
+    `same`, a tie: the interval holds 1, or the whole of it lies within 1 % of 1. Else `faster` (ours) or `slower`.
+    By the wall clock, `faster` and `slower` also need ranges from p10 to p90 that do not meet, else it is `unclear`: other work on the
+    machine comes in bursts, which a bootstrap of single samples does not know of.
     Raises NotComparable for unlike timers or L2 modes, and for a timing that is missing or implausible.
     """
     reason = why_not_comparable(ours, theirs)
@@ -76,13 +76,9 @@ def tied_best(timings: dict[str, Timing]) -> list[str]:
 
 
 def _verdict(low: float, high: float) -> str:
-    if low >= 1 - SAME and high <= 1 + SAME:
+    if low <= 1 <= high or (low >= 1 - SAME and high <= 1 + SAME):
         return "same"
-    if low > 1:
-        return "faster"
-    if high < 1:
-        return "slower"
-    return "unclear"
+    return "faster" if low > 1 else "slower"
 
 
 def _ranges_meet(ours: Timing, theirs: Timing) -> bool:

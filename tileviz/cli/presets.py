@@ -33,7 +33,7 @@ def preset_text(tuned: TunedConfig) -> str:
     """Three lines: of what, which config, and how good it is; one more where nothing starts from it."""
     whose = engine.recorded_words(tuned.device, tuned.created) if tuned.recorded else f"your own, {tuned.id}, on {tuned.device}"
     rate = ", ".join([formats.duration_us(tuned.median_us), *formats.rates(tuned.tflops, tuned.gbps)])
-    against = f", {formats.significant(tuned.speedup)} times as fast as {tuned.baseline}" if tuned.speedup else ""
+    against = f", {formats.compared_with(tuned.comparison, tuned.baseline)}" if tuned.comparison is not None else ""
     problem, config = formats.assignments(tuned.problem), formats.assignments(tuned.config)
     unused = engine.why_unused(tuned)
     return f"{tuned.kernel} {problem} ({tuned.target}, {whose})\n  {config}\n  {rate}{against}" + (f"\n  {unused}" if unused else "")

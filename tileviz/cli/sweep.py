@@ -17,6 +17,7 @@ from tileviz.engine.sweeps import client, results, rival
 from tileviz.engine.sweeps.request import SweepRequest, resolve_sweep
 from tileviz.engine.sweeps.space import Space, rule_kind
 from tileviz.errors import BadRequest, TilevizError
+from tileviz.measured import Comparison
 from tileviz.store import Store, StoreWithRecorded
 from tileviz.store.sweeps import NOT_RUN, SweepView
 
@@ -140,9 +141,11 @@ def sweep_text(document: dict) -> str:
     lines += [f"  {count:>6,}  {status}: {reason}" for (status, reason), count in _reasons(rows)]
     for number, problem in enumerate(document["problems"]):
         own = [row for row in rows if row["problem_index"] == number and row["same_as"] is None and row["timing"] and row["status"] == "ok"]
+        best = document["best_of"][number]
         lines += ["", f"  {formats.assignments(problem)}", *_counted(document["kernel"], problem)]
-        lines += _top(own, document["tied"][number])
-        lines += _baselines(document["best_of"][number])
+        lines += [f"    {document['no_best'][number]}"] if best is None else []
+        lines += _top([row for row in own if not row["implausible"]], best, document["tied"][number])
+        lines += _baselines(best)
         raced = document["rival"][number]
         lines += [f"      {formats.race_words(raced)}"] if raced else []
     return "\n".join(lines)
@@ -153,18 +156,18 @@ def _reasons(rows: list[dict]) -> list[tuple[tuple[str, str], int]]:
     return told.most_common(TOP)
 
 
-def _top(rows: list[dict], tied: list[str]) -> list[str]:
-    if not rows:
-        return ["    no config gave a time"]
-    order = sorted(rows, key=lambda row: (row["trial"] not in tied, row["timing"]["median_us"]))
+def _top(rows: list[dict], best: dict | None, tied: list[str]) -> list[str]:
+    """The best one first, then those tied with it, and last those whose time is that of a launch."""
+    order = sorted(rows, key=lambda row: (row["launch_bound"], row is not best, row["trial"] not in tied, row["timing"]["median_us"]))
     lines = []
     for row in order[:TOP]:
         median, p10, p90 = (formats.duration_us(row["timing"][name]) for name in ("median_us", "p10_us", "p90_us"))
         rate = f"{formats.rate(row['tflops'], row['gbps'], bound_by_rates(row['tflops'], row['gbps'])):>12}"
         mark = "=" if row["trial"] in tied and len(tied) > 1 else " "
-        lines.append(f"    {mark} {median:>9} ({p10} to {p90}) {rate}  {formats.assignments(row['config'])}")
+        launch = ", launch-bound" if row["launch_bound"] else ""
+        lines.append(f"    {mark} {median:>9} ({p10} to {p90}) {rate}  {formats.assignments(row['config'])}{launch}")
     if len(tied) > 1:
-        lines.append(f"    = tied best: {len(tied)} of {len(rows)}")
+        lines.append(f"    = tied best, the first one was fastest in turn: {len(tied)} of {len(rows)}")
     return lines
 
 
@@ -181,9 +184,9 @@ def _counted(kernel: str, problem: dict) -> list[str]:
 
 
 def _baselines(best: dict | None) -> list[str]:
-    found = [b for b in (best or {}).get("baselines") or () if b.get("timing") and b.get("speedup")]
-    said = [(b["title"], formats.duration_us(b["timing"]["median_us"]), b["speedup"]) for b in found]
-    return [f"      {title}: {median}, the best is {speedup:.3g} times as fast" for title, median, speedup in said]
+    found = [b for b in (best or {}).get("baselines") or () if b.get("timing") and b.get("comparison")]
+    said = [(b["title"], formats.duration_us(b["timing"]["median_us"]), Comparison(**b["comparison"])) for b in found]
+    return [f"      {title}: {median}, the best is {formats.compared_with(comparison, 'it')}" for title, median, comparison in said]
 
 
 def _submit(store: Store, asked) -> str:

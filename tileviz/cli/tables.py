@@ -111,11 +111,8 @@ def baseline_text(baseline: BaselineResult) -> str:
     if baseline.timing is None:
         return f"{baseline.status}: {baseline.reason}" if baseline.reason else baseline.status
     words = [formats.duration_us(baseline.timing.median_us)]
-    if baseline.speedup is not None:
-        words.append(
-            f"ours is {formats.significant(baseline.speedup)} times as fast"
-            + (f" ({baseline.comparison.verdict})" if baseline.comparison else "")
-        )
+    if baseline.comparison is not None:
+        words.append(f"ours is {formats.compared_with(baseline.comparison, 'it')} ({formats.interval(baseline.comparison)})")
     if baseline.verdict is not None:
         own = f"relative error {formats.significant(baseline.verdict.rel_error)}"
         words.append(own if baseline.verdict.ok else f"its own result is outside the tolerance ({own})")

@@ -141,6 +141,7 @@ def tuned_of(trial: Trial, sweep: str = "", names: dict[str, str] | None = None)
         baseline=best.title if best else "",
         baseline_us=best.timing.median_us if best else None,
         speedup=best.speedup if best else None,
+        comparison=best.comparison if best else None,
         sweep=sweep,
         trial=trial.trial,
         fingerprint=trial.fingerprint,

@@ -2,21 +2,52 @@
 
 import errno
 import fcntl
+import logging
+import random
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from tileviz.errors import StoreError
+
+log = logging.getLogger("tileviz.store")
 
 FILE_NAME = "store.db"
 _HERE = Path(__file__).parent
 MIGRATIONS = tuple(path.read_text() for path in (_HERE / "schema.sql", *sorted((_HERE / "migrations").glob("*.sql"))))
 """Step n brings `PRAGMA user_version` from n - 1 to n: schema.sql, then migrations/0002_*.sql and so on."""
 
+PATIENCE_S = 60.0
+"""How long a write, and a read that meets a lock, waits for its turn before it says so. A lock is held for milliseconds."""
+
+TURN_S = 0.5
+"""How long SQLite itself waits before we ask again: Ctrl-C is heard in between."""
+
+LONG_LOCK_S = 0.1
+"""A write lock that is held longer is told in the log: everybody else waits meanwhile."""
+
+_TAKEN = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
+"""Somebody else has the file: a writer, a checkpoint, one that closes it last, a recovery; or what was read is old (BUSY_SNAPSHOT)."""
+
 HEADER = b"SQLite format 3\x00"
 _DAMAGED = ("file is not a database", "malformed", "file is encrypted")
+
+
+class Connection(sqlite3.Connection):
+    """Waits its turn where the file is locked, whatever the reason: SQLite's own wait leaves several out."""
+
+    def execute(self, *asked) -> sqlite3.Cursor:
+        """Tried again for PATIENCE_S. Within a transaction once: it has its turn already, or cannot get it any more."""
+        end = time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                return super().execute(*asked)
+            except sqlite3.OperationalError as error:
+                if not is_taken(error) or self.in_transaction or time.monotonic() > end:
+                    raise
+                time.sleep(0.005 + 0.02 * random.random())
 
 
 class Database:
@@ -25,14 +56,16 @@ class Database:
     def __init__(self, home: Path) -> None:
         self.home = home
         self.path = home / FILE_NAME
+        self.longest_lock_s = 0.0
+        """The longest that a write of ours held the write lock, as far as it can be told: see `write`."""
         self._open_or_set_aside()
 
     @contextmanager
-    def connect(self) -> Iterator[sqlite3.Connection]:
+    def connect(self) -> Iterator[Connection]:
         """A connection in autocommit mode. Raises StoreError for whatever SQLite reports."""
         connection = None
         try:
-            connection = sqlite3.connect(self.path, timeout=10, isolation_level=None)
+            connection = self.opened()
             connection.row_factory = sqlite3.Row
             connection.execute("PRAGMA synchronous=NORMAL")
             yield connection
@@ -42,11 +75,46 @@ class Database:
             if connection is not None:
                 connection.close()
 
+    def opened(self) -> Connection:
+        """A connection that the caller closes. Raises sqlite3.Error."""
+        return sqlite3.connect(self.path, timeout=TURN_S, isolation_level=None, factory=Connection)
+
+    def write(self, statement: str, values: Sequence = ()) -> int:
+        """One statement as a transaction of its own; gives the number of changed rows.
+
+        This is how pages write: SQLite takes and gives back the lock within one call, so that a process with busy threads holds it no
+        longer than a quiet one. Between the statements of a `transaction` this thread waits for its turn in the interpreter, too.
+        """
+        with self.connect() as connection:
+            return self._timed_write(connection, statement, values)
+
+    def write_many(self, statements: Iterable[tuple[str, Sequence]]) -> None:
+        """Statements one after the other, each a transaction of its own, so that others get their turn in between."""
+        with self.connect() as connection:
+            for statement, values in statements:
+                self._timed_write(connection, statement, values)
+
+    def _timed_write(self, connection: Connection, statement: str, values: Sequence) -> int:
+        """Its time is that of the lock where the lock was free; one that had to wait for it is not counted."""
+        connection.execute("PRAGMA busy_timeout=0")
+        try:
+            began = time.monotonic()
+            changed = sqlite3.Connection.execute(connection, statement, values).rowcount
+            self._held(time.monotonic() - began, statement)
+        except sqlite3.OperationalError as error:
+            if not is_taken(error):
+                raise
+            connection.execute(f"PRAGMA busy_timeout={TURN_S * 1000:.0f}")
+            changed = connection.execute(statement, values).rowcount
+        return changed
+
     @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
-        """A write transaction: everything in it lands, or nothing."""
+    def transaction(self) -> Iterator[Connection]:
+        """A write transaction of several statements: everything in it lands, or nothing. What it writes is made ready before: nobody else
+        can write meanwhile."""
         with self.connect() as connection:
             connection.execute("BEGIN IMMEDIATE")
+            began = time.monotonic()
             try:
                 yield connection
             except BaseException:
@@ -54,6 +122,12 @@ class Database:
                     connection.execute("ROLLBACK")
                 raise
             connection.execute("COMMIT")
+            self._held(time.monotonic() - began, "a transaction")
+
+    def _held(self, seconds: float, what: str) -> None:
+        self.longest_lock_s = max(self.longest_lock_s, seconds)
+        if seconds > LONG_LOCK_S:
+            log.warning("the store's write lock was held for %.2f s: %s", seconds, what.partition("(")[0].strip())
 
     def _open_or_set_aside(self) -> None:
         try:
@@ -112,9 +186,8 @@ class Database:
                 if part.exists():
                     part.rename(kept.with_name(kept.name + suffix))
             self._migrate()
-            with self.connect() as connection:
-                text = f"The store file was damaged. It was kept as {kept}, and a new one was started."
-                connection.execute("INSERT INTO notice VALUES (?, ?)", (time.time(), text))
+            text = f"The store file was damaged. It was kept as {kept}, and a new one was started."
+            self.write("INSERT INTO notice VALUES (?, ?)", (time.time(), text))
 
     def _free_name(self, name: str) -> Path:
         kept, number = self.path.with_name(name), 1
@@ -131,11 +204,16 @@ class Database:
             )
         if "readonly" in words or "unable to open" in words or isinstance(error, PermissionError):
             return StoreError(f"cannot write to {self.path}; make it writable, or set TILEVIZ_HOME to another folder", words)
-        if "locked" in words:
-            return StoreError(f"{self.path} stayed locked for 10 s by another process; try again", words)
+        if isinstance(error, sqlite3.Error) and is_taken(error):
+            return StoreError(f"{self.path} stayed locked for {PATIENCE_S:g} s by another process; try again", words)
         if _is_damage(error):
             return StoreError(f"{self.path} is damaged; start tileviz again: it keeps the damaged file and starts a new one", words)
         return StoreError(f"the store at {self.path} failed: {words}", words)
+
+
+def is_taken(error: sqlite3.Error) -> bool:
+    """Whether it will pass: somebody else has the file."""
+    return getattr(error, "sqlite_errorcode", None) is not None and error.sqlite_errorcode & 0xFF in _TAKEN
 
 
 def _is_damage(error: BaseException | None) -> bool:

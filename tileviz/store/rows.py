@@ -1,4 +1,4 @@
-"""Writes and reads a trial's row, for the parts of the store that do it within a transaction of their own."""
+"""A trial's row as it is written and read, for the parts of the store that do so."""
 
 import json
 import zlib
@@ -15,10 +15,10 @@ _REPLACE = ", ".join(f"{name}=excluded.{name}" for name in COLUMNS)
 _WRITE = f"{_INSERT} ON CONFLICT (id) DO UPDATE SET swept=max(swept, excluded.swept), {_REPLACE}"
 
 
-def insert_trial(connection, trial: Trial, swept: bool = False) -> None:
-    """Writes a trial, or its newer form, within a transaction that is open."""
+def trial_written(trial: Trial, swept: bool = False) -> tuple[str, tuple]:
+    """The statement that writes a trial, or its newer form, and its values."""
     values = {**{name: getattr(trial, name) for name in COLUMNS[:-1]}, "doc": json.dumps(to_json(trial))}
-    connection.execute(_WRITE, (trial.trial, int(swept), *values.values()))
+    return _WRITE, (trial.trial, int(swept), *values.values())
 
 
 def packed(document: Any) -> bytes:

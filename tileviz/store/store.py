@@ -16,7 +16,7 @@ from tileviz.store.artifacts import ArtifactFiles
 from tileviz.store.database import Database
 from tileviz.store.home import tileviz_home
 from tileviz.store.presets import PresetStore
-from tileviz.store.rows import document, insert_trial
+from tileviz.store.rows import document, trial_written
 from tileviz.store.sweeps import SweepStore
 
 log = logging.getLogger("tileviz.store")
@@ -46,16 +46,16 @@ class Store(SweepStore, PresetStore):
 
     # jobs
 
-    def submit(self, kind: str, request: dict[str, Any], *, trial: Trial | None = None) -> str:
-        """Queues a job and gives its id. With a trial that is already decided (pruned by rule), the job is done at once."""
-        job, now = new_id(), time.time()
-        with self.database.transaction() as connection:
-            connection.execute(
-                "INSERT INTO job (id, kind, request, created) VALUES (?, ?, ?, ?)", (job, kind, json.dumps(to_json(request)), now)
-            )
-            if trial is not None:
-                insert_trial(connection, trial)
-                connection.execute("UPDATE job SET state='done', trial=?, started=?, ended=? WHERE id=?", (trial.trial, now, now, job))
+    def submit(self, kind: str, request: dict[str, Any], *, trial: Trial | None = None, job: str | None = None) -> str:
+        """Queues a job, of this id where one is given, and gives its id. With a trial that is already decided (pruned by rule), the job is
+        done at once."""
+        job, now = job or new_id(), time.time()
+        row = (job, kind, json.dumps(to_json(request)), now)
+        if trial is None:
+            self.database.write("INSERT INTO job (id, kind, request, created) VALUES (?, ?, ?, ?)", row)
+            return job
+        done = "INSERT INTO job (id, kind, request, created, state, trial, started, ended) VALUES (?, ?, ?, ?, 'done', ?, ?, ?)"
+        self.database.write_many([trial_written(trial), (done, (*row, trial.trial, now, now))])
         return job
 
     def job(self, job: str) -> JobView | None:
@@ -73,12 +73,11 @@ class Store(SweepStore, PresetStore):
 
     def cancel(self, job: str) -> None:
         """Asks for a stop: a queued job ends at once, a running one when the engine has killed its process."""
-        with self.database.transaction() as connection:
-            connection.execute(
-                "UPDATE job SET state='cancelled', reason='cancelled before it started', ended=? WHERE id=? AND state='queued'",
-                (time.time(), job),
-            )
-            connection.execute("UPDATE job SET state='cancelling' WHERE id=? AND state='running'", (job,))
+        self.database.write(
+            "UPDATE job SET reason=iif(state='queued', 'cancelled before it started', reason), ended=iif(state='queued', ?, ended),"
+            " state=iif(state='queued', 'cancelled', 'cancelling') WHERE id=? AND state IN ('queued', 'running')",
+            (time.time(), job),
+        )
 
     def asked_to_stop(self) -> list[str]:
         """Ids of running jobs that somebody has cancelled."""
@@ -87,14 +86,12 @@ class Store(SweepStore, PresetStore):
 
     def claim(self, job: str) -> bool:
         """Takes a queued job for running; False when it is no longer queued."""
-        with self.database.transaction() as connection:
-            done = connection.execute(
-                "UPDATE job SET state='running', started=?, attempts=attempts+1 WHERE id=? AND state='queued'", (time.time(), job)
-            )
-            return done.rowcount == 1
+        taken = "UPDATE job SET state='running', started=?, attempts=attempts+1 WHERE id=? AND state='queued'"
+        return self.database.write(taken, (time.time(), job)) == 1
 
     def recover_jobs(self, most_attempts: int = 2) -> None:
         """Called by a new engine: jobs of a dead one are queued again; one that already died with two engines is given up."""
+        self.clear_abandoned()
         with self.database.transaction() as connection:
             connection.execute("UPDATE job SET state='cancelled', ended=? WHERE state='cancelling'", (time.time(),))
             self.give_up_sweeps(connection)
@@ -118,8 +115,7 @@ class Store(SweepStore, PresetStore):
 
     def job_has(self, job: str, *, trial: str | None = None, artifact: str | None = None) -> None:
         """Points a job at its trial or artifact as soon as there is one."""
-        with self.database.connect() as connection:
-            connection.execute("UPDATE job SET trial=coalesce(?, trial), artifact=coalesce(?, artifact) WHERE id=?", (trial, artifact, job))
+        self.database.write("UPDATE job SET trial=coalesce(?, trial), artifact=coalesce(?, artifact) WHERE id=?", (trial, artifact, job))
 
     def finish(self, job: str, state: str, reason: str = "") -> None:
         """Ends a job as `done`, `failed` or `cancelled`."""
@@ -137,8 +133,7 @@ class Store(SweepStore, PresetStore):
 
     def save_trial(self, trial: Trial) -> None:
         """Writes a trial, or its newer form (baselines arrive one by one)."""
-        with self.database.transaction() as connection:
-            insert_trial(connection, trial)
+        self.database.write(*trial_written(trial))
 
     def trial(self, trial: str) -> Trial | None:
         with self.database.connect() as connection:
@@ -171,10 +166,9 @@ class Store(SweepStore, PresetStore):
         doc = to_json(artifact)
         for name in ("source", "ptx", "sass", "ir", "program", "lines"):
             doc.pop(name, None)
-        with self.database.transaction() as connection:
-            connection.execute(
-                "INSERT OR REPLACE INTO artifact VALUES (?, ?, ?, ?)", (artifact.key, time.time(), int(complete), json.dumps(doc))
-            )
+        self.database.write(
+            "INSERT OR REPLACE INTO artifact VALUES (?, ?, ?, ?)", (artifact.key, time.time(), int(complete), json.dumps(doc))
+        )
 
     def artifact(self, key: str, *, complete: bool = False) -> Artifact | None:
         """The artifact with its texts; None when there is none, when its files are gone or damaged, or when it is not complete as asked."""
@@ -198,8 +192,7 @@ class Store(SweepStore, PresetStore):
     # devices and notices
 
     def save_device(self, device: Device) -> None:
-        with self.database.connect() as connection:
-            connection.execute("INSERT OR REPLACE INTO device VALUES (?, ?, ?)", (device.id, time.time(), json.dumps(to_json(device))))
+        self.database.write("INSERT OR REPLACE INTO device VALUES (?, ?, ?)", (device.id, time.time(), json.dumps(to_json(device))))
 
     def devices(self) -> list[Device]:
         """Devices that the engine has seen, with the facts that only the device itself tells."""
@@ -226,8 +219,7 @@ class Store(SweepStore, PresetStore):
     def clear_cache(self) -> None:
         """Deletes compiled code under our home: artifacts, and what TileLang, torch.compile and Triton keep there. Results and the
         user's own caches stay."""
-        with self.database.connect() as connection:
-            connection.execute("DELETE FROM artifact")
+        self.database.write("DELETE FROM artifact")
         self.files.clear()
         for path in (*self.home.glob("tilelang-*"), self.home / INDUCTOR):
             shutil.rmtree(path, ignore_errors=True)

@@ -6,12 +6,23 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from tileviz.measured import Best, best_of
 from tileviz.records import Trial, canonical_json
 from tileviz.records_json import to_json
-from tileviz.store.rows import document, insert_trial
+from tileviz.store.rows import document, trial_written
 
 NOT_RUN = "not_run"
 """Status of a row whose config was not tried (yet): not a trial's status."""
+
+PREPARING = "preparing"
+"""State of a sweep whose rows are being written. It is there for others when it has another state, or when its job is there: the row of the
+job is the last to be written."""
+
+ROWS_AT_ONCE = 250
+"""Rows of a new sweep in one statement, which holds the write lock for some 10 ms."""
+
+ABANDONED_S = 600.0
+"""Age from which a sweep that is still PREPARING is the rest of a process that was killed: rows are written within seconds."""
 
 MOST_DEATHS = 25
 """Engines that may die one after the other, with no new trial in between, before a sweep is given up: killing them is no crash loop."""
@@ -44,10 +55,10 @@ class SweepView:
     job: str | None = None
     counts: dict[str, int] = field(default_factory=dict)
     """Rows by status; `not_run` for those that were not tried."""
-    best: dict[int, str] = field(default_factory=dict)
-    """Trial id of the fastest config of each problem, by the problem's place: as measured in turn when the sweep has ended."""
+    bests: dict[int, Best] = field(default_factory=dict)
+    """The best config of each problem that has one, by the problem's place: see `measured.best_of`."""
     tied: dict[int, list[str]] = field(default_factory=dict)
-    """Trial ids that the fastest one does not clearly beat, fastest first, by the problem's place."""
+    """Trial ids that the fastest one does not clearly beat when they are measured in turn, fastest first, by the problem's place."""
     notes: dict[str, Any] = field(default_factory=dict)
     """What else is to be said: `lane_busy`, the share of the time since the first compile in which the device measured; what failed
     after the search."""
@@ -64,6 +75,11 @@ class SweepView:
         return self.state in ("queued", "running")
 
     @property
+    def best(self) -> dict[int, str]:
+        """Trial ids of the best configs, by the problem's place; a row from a file may have none."""
+        return {problem: found.trial for problem, found in self.bests.items() if found.trial}
+
+    @property
     def requested(self) -> int:
         return sum(self.counts.values())
 
@@ -74,8 +90,6 @@ class Pace:
 
     done: int
     total: int
-    best_us: dict[int, float] = field(default_factory=dict)
-    """Fastest median so far of each problem, by the problem's place."""
     counts: dict[str, int] = field(default_factory=dict)
     """Configs by status, equal ones once; with those that a rule forbids."""
 
@@ -98,45 +112,76 @@ class SweepStore:
     """The part of `Store` that knows sweeps; uses its `database`."""
 
     def create_sweep(
-        self, sweep: str, request: dict[str, Any], rows: Iterable[SweepRow], *, state: str = "queued", reason: str = ""
+        self,
+        sweep: str,
+        request: dict[str, Any],
+        rows: Iterable[SweepRow],
+        *,
+        state: str = "queued",
+        reason: str = "",
+        job: str | None = None,
     ) -> None:
-        """Writes a new sweep with all its rows. `request` has kernel, target and device beside what else describes it."""
-        now = time.time()
-        head = (sweep, request["kernel"], request["target"], request.get("device"), json.dumps(to_json(request)), state, reason, now)
-        names = ("sweep", "ordinal", "problem", "config", "config_key", "same_as", *RESULTS)
-        marks = ", ".join("?" * len(names))
-        with self.database.transaction() as connection:
-            columns = "id, kernel, target, device, request, state, reason, created"
-            connection.execute(f"INSERT INTO sweep ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", head)
-            connection.executemany(f"INSERT INTO sweep_trial ({', '.join(names)}) VALUES ({marks})", (_new_row(sweep, row) for row in rows))
+        """Writes a new sweep with all its rows. `request` has kernel, target and device beside what else describes it.
+
+        With the id of a `job` it is there for others from the moment in which that job is submitted. The rows are made before anything is
+        written, and go in a part at a time, so that others write in between; of a process that is killed meanwhile nothing is ever shown.
+        """
+        of = (request["kernel"], request["target"], request.get("device"), json.dumps(to_json(request)))
+        head = (sweep, *of, PREPARING, reason, time.time(), job)
+        columns = "id, kernel, target, device, request, state, reason, created, job"
+        written = [(f"INSERT INTO sweep ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", head), *_rows_written(sweep, list(rows))]
+        if job is None:
+            written.append(("UPDATE sweep SET state=? WHERE id=?", (state, sweep)))
+        self.clear_abandoned()
+        self.database.write_many(written)
+
+    def clear_abandoned(self) -> None:
+        """Deletes what is left of sweeps whose process was killed while it wrote their rows."""
+        old = f"SELECT sweep.id FROM sweep LEFT JOIN job ON job.id=sweep.job WHERE NOT {_WHOLE} AND sweep.created<?"
+        with self.database.connect() as connection:
+            found = [row["id"] for row in connection.execute(old, (time.time() - ABANDONED_S,))]
+        for sweep in found:
+            self.delete_rows(sweep)
+            self.database.write("DELETE FROM sweep WHERE id=? AND state=?", (sweep, PREPARING))
+
+    def delete_rows(self, sweep: str) -> None:
+        """Deletes the rows of a sweep, not their trials, a part at a time."""
+        some = "SELECT ordinal FROM sweep_trial WHERE sweep=? LIMIT ?"
+        while self.database.write(f"DELETE FROM sweep_trial WHERE sweep=? AND ordinal IN ({some})", (sweep, sweep, ROWS_AT_ONCE)):
+            pass
 
     def change_sweep(self, sweep: str, request: dict[str, Any]) -> None:
         """Replaces the request of a sweep: another budget."""
-        with self.database.transaction() as connection:
-            connection.execute("UPDATE sweep SET request=? WHERE id=?", (json.dumps(to_json(request)), sweep))
+        self.database.write("UPDATE sweep SET request=? WHERE id=?", (json.dumps(to_json(request)), sweep))
 
-    def start_sweep(self, sweep: str, *, job: str | None = None, state: str = "running") -> None:
-        """Marks a sweep as queued (with its job) or running, and takes back why it ended before."""
-        with self.database.transaction() as connection:
-            connection.execute(
-                "UPDATE sweep SET state=?, reason='', ended=NULL, job=coalesce(?, job), started=coalesce(started, ?) WHERE id=?",
-                (state, job, time.time() if state == "running" else None, sweep),
-            )
+    def queue_sweep(self, sweep: str, job: str) -> None:
+        """Marks a sweep as queued with this job, and takes back why it ended before; unless the engine has begun with the job by now."""
+        self.database.write(
+            "UPDATE sweep SET state='queued', reason='', ended=NULL, job=? WHERE id=? AND (job IS NOT ? OR state=?)",
+            (job, sweep, job, PREPARING),
+        )
+
+    def start_sweep(self, sweep: str, *, job: str | None = None) -> None:
+        """Marks a sweep as running, and takes back why it ended before."""
+        self.database.write(
+            "UPDATE sweep SET state='running', reason='', ended=NULL, job=coalesce(?, job), started=coalesce(started, ?) WHERE id=?",
+            (job, time.time(), sweep),
+        )
 
     def finish_sweep(self, sweep: str, state: str, reason: str = "", *, seconds: float | None = None) -> None:
-        with self.database.transaction() as connection:
-            connection.execute(
-                "UPDATE sweep SET state=?, reason=?, ended=?, seconds=coalesce(?, seconds) WHERE id=?",
-                (state, reason, time.time(), seconds, sweep),
-            )
+        self.database.write(
+            "UPDATE sweep SET state=?, reason=?, ended=?, seconds=coalesce(?, seconds) WHERE id=?",
+            (state, reason, time.time(), seconds, sweep),
+        )
 
     def note_sweep(self, sweep: str, *, tied: dict[int, list[str]] | None = None, notes: dict[str, Any] | None = None) -> None:
-        """Adds ties and notes to what is there."""
+        """Adds ties and notes to what is there; ties that are None are taken away."""
         with self.database.transaction() as connection:
             row = connection.execute("SELECT tied, notes FROM sweep WHERE id=?", (sweep,)).fetchone()
             if row is None:
                 return
             merged = {**json.loads(row["tied"]), **{str(k): v for k, v in (tied or {}).items()}}
+            merged = {problem: trials for problem, trials in merged.items() if trials is not None}
             said = {**json.loads(row["notes"]), **(notes or {})}
             connection.execute("UPDATE sweep SET tied=?, notes=? WHERE id=?", (json.dumps(merged), json.dumps(said), sweep))
 
@@ -153,28 +198,18 @@ class SweepStore:
         The first ordinal is the trial's own config; the others keep their config and name the first in their reason. Also tells the job
         queue that this sweep makes progress, so that engines that died before do not count against it.
         """
-        # a finalist is measured again at the end: `ended` stays the moment of its first result
-        names = ", ".join("ended=coalesce(ended, ?)" if name == "ended" else f"{name}=?" for name in RESULTS)
+        statements = [statement for ordinals, trial in done for statement in _trial_written(sweep, ordinals, trial, columns or {})]
         with self.database.transaction() as connection:
-            for ordinals, trial in done:
-                insert_trial(connection, trial, swept=True)
-                values = {**row_values(trial), **(columns or {})}
-                for place, ordinal in enumerate(ordinals):
-                    reason = f"same code as config {ordinals[0]}" + (f": {trial.reason}" if trial.reason else "") if place else trial.reason
-                    row = {**values, "reason": reason}
-                    connection.execute(
-                        f"UPDATE sweep_trial SET {names} WHERE sweep=? AND ordinal=?", (*(row[name] for name in RESULTS), sweep, ordinal)
-                    )
+            for statement, values in statements:
+                connection.execute(statement, values)
             connection.execute("UPDATE job SET attempts=0 WHERE id=(SELECT job FROM sweep WHERE id=?) AND state='running'", (sweep,))
             if seconds is not None:
                 connection.execute("UPDATE sweep SET seconds=? WHERE id=?", (seconds, sweep))
 
     def link_sweep_rows(self, sweep: str, ordinals: Sequence[int], same_as: int) -> None:
         """Marks configs whose generated source turned out to be that of another one."""
-        with self.database.transaction() as connection:
-            connection.executemany(
-                "UPDATE sweep_trial SET same_as=? WHERE sweep=? AND ordinal=?", [(same_as, sweep, ordinal) for ordinal in ordinals]
-            )
+        linked = "UPDATE sweep_trial SET same_as=? WHERE sweep=? AND ordinal IN (SELECT value FROM json_each(?))"
+        self.database.write(linked, (same_as, sweep, json.dumps(list(ordinals))))
 
     def give_up_sweeps(self, connection, most_attempts: int = MOST_DEATHS) -> None:
         """Ends the jobs of sweeps with which engine after engine died, with not one new trial in between."""
@@ -186,12 +221,12 @@ class SweepStore:
 
     def sweep(self, sweep: str) -> SweepView | None:
         with self.database.connect() as connection:
-            row = connection.execute(f"{_HEADS} WHERE sweep.id=?", (sweep,)).fetchone()
+            row = connection.execute(f"{_HEADS} AND sweep.id=?", (sweep,)).fetchone()
             return _view(connection, row) if row else None
 
     def sweeps(self, kernel: str | None = None, *, active: bool = False, limit: int = 50) -> list[SweepView]:
         """Sweeps, newest first."""
-        where = "WHERE (? IS NULL OR kernel=?)" + (" AND sweep.state IN ('queued', 'running')" if active else "")
+        where = "AND (? IS NULL OR kernel=?)" + (f" AND sweep.state IN ('{PREPARING}', 'queued', 'running')" if active else "")
         with self.database.connect() as connection:
             rows = connection.execute(f"{_HEADS} {where} ORDER BY sweep.created DESC LIMIT ?", (kernel, kernel, limit)).fetchall()
             views = [_view(connection, row) for row in rows]
@@ -199,18 +234,11 @@ class SweepStore:
 
     def sweep_pace(self, sweep: str) -> Pace:
         """How far it is: for a view that asks every second."""
-        asked = (
-            "SELECT problem, status, count(*) AS n, min(CASE WHEN status='ok' AND NOT implausible THEN median_us END) AS best"
-            " FROM sweep_trial WHERE sweep=? AND same_as IS NULL GROUP BY problem, status"
-        )
-        counts: dict[str, int] = {}
+        asked = "SELECT status, count(*) AS n FROM sweep_trial WHERE sweep=? AND same_as IS NULL GROUP BY status"
         with self.database.connect() as connection:
-            rows = connection.execute(asked, (sweep,)).fetchall()
-        for row in rows:
-            counts[row["status"]] = counts.get(row["status"], 0) + row["n"]
+            counts = {row["status"]: row["n"] for row in connection.execute(asked, (sweep,))}
         total = sum(n for status, n in counts.items() if status not in ("pruned", "unsupported"))
-        best = {row["problem"]: row["best"] for row in rows if row["best"] is not None}
-        return Pace(total - counts.get(NOT_RUN, 0), total, best, counts)
+        return Pace(total - counts.get(NOT_RUN, 0), total, counts)
 
     def sweep_frame(self, sweep: str, *, instructions: bool = True, statuses: Sequence[str] = ()) -> list[dict[str, Any]]:
         """One plain dict a requested config, in order: ordinal, problem and its problem_index, config, status, reason, same_as, trial,
@@ -250,7 +278,27 @@ class SweepStore:
         return {row["id"]: document(row["doc"]) for row in rows}
 
 
-_HEADS = "SELECT sweep.*, job.state AS job_state, job.reason AS job_reason FROM sweep LEFT JOIN job ON job.id = sweep.job"
+_WHOLE = f"(sweep.state<>'{PREPARING}' OR job.id IS NOT NULL)"
+
+_HEADS = (
+    "SELECT sweep.*, job.state AS job_state, job.reason AS job_reason FROM sweep LEFT JOIN job ON job.id = sweep.job"
+    f" WHERE {_WHOLE}"
+)
+
+# a finalist is measured again at the end: `ended` stays the moment of its first result
+_FILL = ", ".join("ended=coalesce(ended, ?)" if name == "ended" else f"{name}=?" for name in RESULTS)
+_FILL_ROWS = f"UPDATE sweep_trial SET {_FILL} WHERE sweep=? AND ordinal IN (SELECT value FROM json_each(?))"
+
+
+def _trial_written(sweep: str, ordinals: Sequence[int], trial: Trial, columns: dict[str, Any]) -> list[tuple[str, tuple]]:
+    """The statements that write a trial, its own row, and those of the configs that share it."""
+    own, *others = ordinals
+    values = {**row_values(trial), **columns}
+    written = [trial_written(trial, swept=True), (_FILL_ROWS, (*(values[name] for name in RESULTS), sweep, json.dumps([own])))]
+    if others:
+        values["reason"] = f"same code as config {own}" + (f": {trial.reason}" if trial.reason else "")
+        written.append((_FILL_ROWS, (*(values[name] for name in RESULTS), sweep, json.dumps(others))))
+    return written
 
 
 def row_values(trial: Trial) -> dict[str, Any]:
@@ -293,12 +341,25 @@ def _seconds(trial: Trial, phases: Sequence[str]) -> float | None:
     return round(sum(spent), 4) if spent else None
 
 
-def _new_row(sweep: str, row: SweepRow) -> tuple:
-    results = {**dict.fromkeys(RESULTS), **dict.fromkeys(_FLAGS, 0), "status": row.status, "reason": row.reason, **row.results}
-    if isinstance(results["instructions"], dict):
+def _rows_written(sweep: str, rows: Sequence[SweepRow]) -> list[tuple[str, list]]:
+    """The statements that insert the rows of a new sweep, with the columns of RESULTS that any of them fills."""
+    filled = ("status", "reason", *sorted({name for row in rows for name in row.results} - {"status", "reason"}))
+    names = ("sweep", "ordinal", "problem", "config", "config_key", "same_as", *filled)
+    marks = f"({', '.join('?' * len(names))})"
+    written = []
+    for start in range(0, len(rows), ROWS_AT_ONCE):
+        part = [_new_row(sweep, row, filled) for row in rows[start : start + ROWS_AT_ONCE]]
+        statement = f"INSERT INTO sweep_trial ({', '.join(names)}) VALUES {', '.join([marks] * len(part))}"
+        written.append((statement, [value for values in part for value in values]))
+    return written
+
+
+def _new_row(sweep: str, row: SweepRow, filled: Sequence[str]) -> tuple:
+    results = {**dict.fromkeys(_FLAGS, 0), "status": row.status, "reason": row.reason, **row.results}
+    if isinstance(results.get("instructions"), dict):
         results["instructions"] = json.dumps(results["instructions"])
     config = json.dumps(row.config)
-    return (sweep, row.ordinal, row.problem, config, canonical_json(row.config), row.same_as, *(results[name] for name in RESULTS))
+    return (sweep, row.ordinal, row.problem, config, canonical_json(row.config), row.same_as, *(results.get(name) for name in filled))
 
 
 def _frame_row(row, problems: list, config: dict, counted: dict | None) -> dict[str, Any]:
@@ -309,26 +370,38 @@ def _frame_row(row, problems: list, config: dict, counted: dict | None) -> dict[
 
 def _view(connection, row) -> SweepView:
     counts = connection.execute("SELECT status, count(*) AS n FROM sweep_trial WHERE sweep=? GROUP BY status", (row["id"],)).fetchall()
-    fastest = connection.execute(
-        "SELECT problem, trial, min(median_us) FROM sweep_trial"
-        " WHERE sweep=? AND status='ok' AND same_as IS NULL AND NOT implausible GROUP BY problem",
-        (row["id"],),
-    ).fetchall()
     names = ("id", "kernel", "target", "device", "job", "seconds", "created", "started", "ended")
-    state, reason = row["state"], row["reason"]
+    state, reason = "queued" if row["state"] == PREPARING else row["state"], row["reason"]
     if state in ("queued", "running") and row["job_state"] in ("cancelled", "failed"):
         state, reason = row["job_state"], row["job_reason"]  # its job ended without an engine that could say so here
     tied = {int(problem): trials for problem, trials in json.loads(row["tied"]).items()}
-    best = {found["problem"]: found["trial"] for found in fastest if found["trial"]}
-    if state not in ("queued", "running"):
-        best |= {problem: trials[0] for problem, trials in tied.items() if trials}
+    request = json.loads(row["request"])
+    turns = {} if state in ("queued", "running") else tied
+    bests = {number: _best(connection, row["id"], number, turns.get(number, ())) for number in range(len(request["problems"]))}
     return SweepView(
         state=state,
         reason=reason,
         **{name: row[name] for name in names},
-        request=json.loads(row["request"]),
+        request=request,
         counts={found["status"]: found["n"] for found in counts},
-        best=best,
+        bests={number: best for number, best in bests.items() if best is not None},
         tied=tied,
         notes=json.loads(row["notes"]),
     )
+
+
+_CANDIDATES = "SELECT ordinal, trial, median_us, status, same_as, implausible, launch_bound FROM sweep_trial"
+
+# in the order of the index sweep_trial_fate, so that the first row that may be ranked is the fastest
+_FASTEST = (
+    f"{_CANDIDATES} WHERE sweep=? AND status='ok' AND problem=? AND same_as IS NULL AND implausible=0 AND median_us>0 AND NOT launch_bound"
+    " ORDER BY median_us, ordinal LIMIT 1"
+)
+_IN_TURN = f"{_CANDIDATES} WHERE trial IN (SELECT value FROM json_each(?)) AND +sweep=?"
+
+
+def _best(connection, sweep: str, problem: int, turns: Sequence[str]) -> Best | None:
+    rows = connection.execute(_FASTEST, (sweep, problem)).fetchall()
+    rows += connection.execute(_IN_TURN, (json.dumps(turns), sweep)).fetchall() if turns else []
+    found = best_of(rows, turns)
+    return None if found is None else Best(found["ordinal"], found["trial"], found["median_us"])

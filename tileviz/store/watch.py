@@ -11,7 +11,7 @@ class Watch:
     """Keeps one connection, since SQLite's data_version counts per connection. For one thread."""
 
     def __init__(self, store: Store, at_least_every_s: float = 0.5) -> None:
-        self.path = store.database.path
+        self.database = store.database
         self.at_least_every_s = at_least_every_s
         self.connection: sqlite3.Connection | None = None
         self.version = -1
@@ -21,15 +21,20 @@ class Watch:
         """True when something was written since the last question, and in any case every `at_least_every_s` seconds."""
         try:
             if self.connection is None:
-                self.connection = sqlite3.connect(self.path, timeout=10, isolation_level=None)
+                self.connection = self.database.opened()
             version = self.connection.execute("PRAGMA data_version").fetchone()[0]
         except sqlite3.Error as error:
-            self.connection = None
-            raise StoreError(f"the store at {self.path} cannot be read: {error}") from error
+            self._close()
+            raise StoreError(f"the store at {self.database.path} cannot be read: {error}") from error
         if version == self.version and time.monotonic() - self.asked < self.at_least_every_s:
             return False
         self.version, self.asked = version, time.monotonic()
         return True
+
+    def _close(self) -> None:
+        if self.connection is not None:
+            self.connection.close()
+        self.connection = None
 
     def forget(self) -> None:
         """Makes the next answer true."""

@@ -5,7 +5,7 @@ import streamlit as st
 from tileviz import formats
 from tileviz.bench.roofline import bound_by_rates
 from tileviz.formats import duration_us, percent, significant, small_percent
-from tileviz.measured import BaselineResult, Roofline, fastest_baseline
+from tileviz.measured import Roofline, fastest_baseline
 from tileviz.records import Trial
 from tileviz.ui import flop_count
 from tileviz.ui.evidence import why_it_stopped
@@ -158,11 +158,11 @@ def speedup(trial: Trial, running: bool) -> None:
     if trial.timing is not None and trial.timing.launch_bound:
         _cell(label, "-", "launch-bound: not ranked", "gray", f"The fastest is {best.title}; times this short are those of a launch.")
         return
-    value, word, colour = _compared(best)
-    told = "Their median over ours: above 1 this config is faster."
-    told += f" 95 % interval {significant(best.comparison.low)} to {significant(best.comparison.high)}."
+    word, colour = formats.COMPARED[best.comparison.verdict]
+    told = f"Their median over ours is {significant(best.comparison.ratio)}, 95 % interval {formats.interval(best.comparison)}: above 1"
+    told += " this config is faster, and an interval that holds 1 is a tie."
     told += f" Math: {best.math_mode}." if best.math_mode else ""
-    _cell(label, value, f"{word} {best.title}", colour, told)
+    _cell(label, formats.compared_value(best.comparison), f"{word} {best.title}", colour, told)
 
 
 def _no_baseline(trial: Trial) -> str:
@@ -170,23 +170,12 @@ def _no_baseline(trial: Trial) -> str:
     return "no baseline to compare with" if ours else "no time of ours to compare"
 
 
-def _compared(best: BaselineResult) -> tuple[str, str, str]:
-    """(value, words before the baseline's name, colour)."""
-    found = best.comparison
-    times = f"{significant(best.speedup)}\u00d7"
-    if found.verdict == "faster":
-        return times, "faster than", "green"
-    if found.verdict == "slower":
-        return times, "slower than", "orange"
-    return found.verdict, "same time as" if found.verdict == "same" else "spread too wide against", "gray"
-
-
 def _formulas(trial: Trial) -> str:
     cost = flop_count.cost_of(trial.kernel, trial.problem)
     if cost is None:
         return "The kernel's formula is not known here."
     flops = flop_count.words(cost, flop_count.chosen()) if cost.flops else ""
-    return f"{flops}Model bytes = {cost.bytes_formula} = {significant(cost.bytes)}."
+    return f"{flops}Model bytes = {cost.bytes_formula} = {formats.count(cost.bytes)}."
 
 
 def _cell(label: str, value: str, below: str, colour: str, help: str) -> None:

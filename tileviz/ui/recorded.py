@@ -12,7 +12,7 @@ import streamlit as st
 from tileviz.engine import presets
 from tileviz.engine.presets import recorded_words
 from tileviz.engine.requests import Request
-from tileviz.formats import assignments, bandwidth, duration_us, significant
+from tileviz.formats import assignments, bandwidth, compared_value, duration_us, significant
 from tileviz.kernels.base import Kernel
 from tileviz.measured import fastest_baseline
 from tileviz.records import Trial, TunedConfig
@@ -130,7 +130,7 @@ def beside_frame(rows: list[tuple[str, Trial]]) -> pd.DataFrame:
 
 def _row(words: str, trial: Trial) -> dict[str, str]:
     best = fastest_baseline(trial.baselines)
-    against = f"{significant(best.speedup)}\u00d7 {best.title}" if best is not None else "-"
+    against = f"{compared_value(best.comparison)} {best.title}" if best is not None else "-"
     return {
         "result": words,
         "on": trial.device or trial.target,

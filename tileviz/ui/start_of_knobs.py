@@ -3,7 +3,7 @@
 import streamlit as st
 
 from tileviz.engine.presets import source_words
-from tileviz.formats import duration_us, significant, word
+from tileviz.formats import compared_with, duration_us, significant, word
 from tileviz.kernels.base import Kernel
 from tileviz.records import Problem, TunedConfig
 from tileviz.ui import state
@@ -58,5 +58,5 @@ def changed(start: Defaults) -> list[str]:
 def about(tuned: TunedConfig) -> str:
     """What the preset reached where it was measured."""
     rate = f", {significant(tuned.tflops)} TFLOPS" if tuned.tflops else f", {significant(tuned.gbps)} GB/s" if tuned.gbps else ""
-    against = f"; {significant(tuned.speedup)} times as fast as {tuned.baseline}" if tuned.speedup and tuned.baseline else ""
+    against = f"; {compared_with(tuned.comparison, tuned.baseline)}" if tuned.comparison is not None else ""
     return f"There it took {duration_us(tuned.median_us)} on {tuned.device}{rate}{against}."

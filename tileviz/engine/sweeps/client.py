@@ -15,9 +15,9 @@ from tileviz.store.sweeps import NOT_RUN, SweepRow, SweepView
 
 def submit(store: Store, request: SweepRequest, space: Space) -> str:
     """Writes the sweep with a row for each requested config, queues its job, and gives the sweep's id."""
-    sweep = new_id()
-    store.create_sweep(sweep, asdict(request), (_row(point) for point in space.points()))
-    _queue(store, sweep, request.kernel, request.device)
+    sweep, job = new_id(), new_id()
+    store.create_sweep(sweep, asdict(request), (_row(point) for point in space.points()), job=job)
+    _queue(store, sweep, request.kernel, request.device, job)
     return sweep
 
 
@@ -39,7 +39,7 @@ def resume(store: Store, sweep: str, budget: dict | None = None) -> str:
         budget = {"trials": None, "seconds": None, "patience": None}
     if budget:
         store.change_sweep(sweep, {**view.request, "budget": {**view.request["budget"], **budget}})
-    return _queue(store, sweep, view.kernel, view.device)
+    return _queue(store, sweep, view.kernel, view.device, new_id())
 
 
 def cancel(store: Store, sweep: str) -> None:
@@ -75,10 +75,10 @@ def wait(store: Store, sweep: str, *, on_change: Callable[[SweepView], None] | N
         time.sleep(0.1)
 
 
-def _queue(store: Store, sweep: str, kernel: str, device: str | None) -> str:
+def _queue(store: Store, sweep: str, kernel: str, device: str | None, job: str) -> str:
     client.renew_engine(store)
-    job = store.submit("sweep", {"kind": "sweep", "sweep": sweep, "kernel": kernel, "device": device})
-    store.start_sweep(sweep, job=job, state="queued")
+    store.submit("sweep", {"kind": "sweep", "sweep": sweep, "kernel": kernel, "device": device}, job=job)
+    store.queue_sweep(sweep, job)
     client.ensure_engine(store.home)
     return job
 

@@ -8,7 +8,7 @@ from tileviz.engine.jobs import MeasureJob
 from tileviz.engine.phases import BASELINE
 from tileviz.engine.sweeps.jobs import FinalsJob
 from tileviz.kernels import kernel as kernel_of
-from tileviz.measured import BaselineResult
+from tileviz.measured import BaselineResult, ranked
 from tileviz.records import Trial
 
 
@@ -77,8 +77,8 @@ class Finals:
         self.now = None
 
     def _begin_turns(self, number: int) -> None:
-        """The finalists of a problem, fastest first. A single one needs no turns."""
-        rows = sorted((r for r in self.rows.values() if r["problem_index"] == number and not r["implausible"]), key=_rank)
+        """The finalists of a problem, fastest first. A single one needs no turns; there is none where every config is launch-bound."""
+        rows = ranked(row for row in self.rows.values() if row["problem_index"] == number)
         trials = [self.store.trial(row["trial"]) for row in rows[: self.request.finalists or 1]]
         trials = [trial for trial in trials if trial is not None]
         if not trials:
@@ -116,8 +116,9 @@ class Finals:
             return
         trials, tied = value
         self._save(trials, finalist=1)
-        ranked = [trial for name in tied for trial in trials if trial.trial == name]
-        self.best[number] = ranked[0] if ranked else min(trials, key=lambda trial: trial.timing.median_us)
+        self.best.pop(number, None)
+        if tied:
+            self.best[number] = next(trial for trial in trials if trial.trial == tied[0])
         self._tied(number, tied)
 
     def _tied(self, number: int, tied: list[str]) -> None:
@@ -140,7 +141,3 @@ class Finals:
         kind, number = self.now
         what = "the best configs were not measured again in turn" if kind == "turns" else "the baselines were not all measured"
         self.store.note_sweep(self.sweep, notes={f"{kind} {number}": f"{what}: {reason}"}, tied={number: []} if kind == "turns" else None)
-
-
-def _rank(row: dict) -> tuple:
-    return row["launch_bound"], row["median_us"]

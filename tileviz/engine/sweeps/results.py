@@ -5,6 +5,7 @@ from typing import Any
 
 from tileviz.engine.sweeps import rival
 from tileviz.errors import BadRequest, StoreError
+from tileviz.measured import why_no_best
 from tileviz.records_json import to_json
 from tileviz.store import Store, exchange, new_id
 from tileviz.store.sweeps import SweepView
@@ -22,16 +23,19 @@ def view_of(store: Store, sweep: str) -> SweepView:
 def document(store: Store, sweep: str) -> dict[str, Any]:
     """{sweep, status, counts, best, trials} and more; one row for each requested config, pruned and duplicate ones too.
 
-    A row has the fields of a trial; `ordinal`, `same_as` and `problem_index` say where it belongs. `best` is the row of the fastest
-    config of the first problem, `best_of` one for each problem, `tied` the trials that it does not clearly beat, `rival` what came of a
-    race against TileLang's AutoTuner (see `rival.told`), or null.
+    A row has the fields of a trial; `ordinal`, `same_as` and `problem_index` say where it belongs. `best` is the row of the best
+    config of the first problem that has one, `best_of` one for each problem or null, `no_best` why there is none (see
+    `measured.best_of`), `tied` the trials that it does not clearly beat, `rival` what came of a race against TileLang's AutoTuner (see
+    `rival.told`), or null.
     """
     view = view_of(store, sweep)
     frame = store.sweep_frame(sweep)
     trials = store.trials_of_sweep(sweep)
     rows = [_row(view, row, trials.get(row["trial"])) for row in frame]
-    leaders = {row["trial"]: row for row in rows if row["same_as"] is None}
-    best_of = {number: leaders[trial] for number, trial in view.best.items()}
+    places = {row["ordinal"]: row for row in rows}
+    best_of = {number: places[best.ordinal] for number, best in view.bests.items()}
+    numbers = range(len(view.request["problems"]))
+    unranked = ["" if number in best_of else why_no_best(row for row in frame if row["problem_index"] == number) for number in numbers]
     return {
         "sweep": view.id,
         "status": view.state,
@@ -47,11 +51,12 @@ def document(store: Store, sweep: str) -> dict[str, Any]:
         "counted": view.request.get("counted"),
         "seconds": view.seconds,
         "notes": view.notes,
-        "rival": [rival.told(view.notes, number) for number in range(len(view.request["problems"]))],
+        "rival": [rival.told(view.notes, number) for number in numbers],
         "counts": view.counts,
         "best": best_of.get(min(best_of)) if best_of else None,
-        "best_of": [best_of.get(number) for number in range(len(view.request["problems"]))],
-        "tied": [view.tied.get(number, []) for number in range(len(view.request["problems"]))],
+        "best_of": [best_of.get(number) for number in numbers],
+        "no_best": unranked,
+        "tied": [view.tied.get(number, []) for number in numbers],
         "trials": rows,
     }
 
@@ -96,8 +101,9 @@ def autotune_list(configs: list[dict[str, Any]]) -> str:
 
 def _row(view: SweepView, row: dict[str, Any], trial: dict[str, Any] | None) -> dict[str, Any]:
     full = {**_blank(view, row), **(trial or {})}
-    own = ("config", "problem", "status", "reason", "ordinal", "same_as", "problem_index", "trial", "finalist", "short")
-    return to_json({**full, **{name: row[name] for name in own}})
+    own = ("config", "problem", "status", "reason", "ordinal", "same_as", "problem_index", "trial")
+    flags = ("finalist", "short", "launch_bound", "implausible")
+    return to_json({**full, **{name: row[name] for name in (*own, *flags)}})
 
 
 def _blank(view: SweepView, row: dict[str, Any]) -> dict[str, Any]:

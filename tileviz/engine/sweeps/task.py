@@ -81,6 +81,7 @@ class SweepTask(LaneUser):
         self.exhausted = self.drawn = False
         self.pool = self._pool()
         self.had_trials = self.search.tried
+        self.had_turns = set(view.tied)
         self.store.start_sweep(self.sweep, job=self.job)
         self.engine.prepare(self.request.target)
         self.stage, self.warm_since, self.first_nursery = "warm", time.monotonic(), self.engine.nursery
@@ -265,6 +266,9 @@ class SweepTask(LaneUser):
         if self.stage == "search" and self.ready and not self.why and not self._budget_spent():
             self._feed_lane()
         self._save_trials([trial], item.ordinal)
+        if item.problem in self.had_turns:
+            self.had_turns.discard(item.problem)
+            self.store.note_sweep(self.sweep, tied={item.problem: None})  # earlier finals know nothing of this config
 
     def _settle(self, ordinal: int, trial: Trial) -> None:
         for settled in (ordinal, *self.search.followers.get(ordinal, [])):

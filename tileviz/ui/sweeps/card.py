@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from tileviz import kernels, lens
-from tileviz.formats import assignments, duration_us, percent, significant
+from tileviz.formats import assignments, compared_value, duration_us, percent, significant
 from tileviz.records import Trial
 from tileviz.ui import headline
 from tileviz.ui.resources import TEXT_NAMES
@@ -29,7 +29,8 @@ def draw(table: SweepTable, problem: int) -> None:
     index = best if index is None else index
     if index is None:
         st.markdown("**No config opened**")
-        st.caption("No config of this problem has a time yet. Click a cell to see what became of it.")
+        why = table.why_no_best(problem)
+        st.caption(plain(f"{why[:1].upper()}{why[1:]}. Click a cell to see what became of it."))
         return
     with st.container(border=True, key="sweep_card", gap="small"):
         _draw(table, problem, index, best)
@@ -85,14 +86,23 @@ def title(table: SweepTable, problem: int, index: int, best: int | None) -> str:
 def _times(table: SweepTable, index: int, best: int | None) -> None:
     row = table.rows.loc[index]
     first, second = st.columns(2, gap="small")
-    against = "the best"
-    if best is not None and index != best and table.rows.at[best, "median_us"]:
-        against = f"{significant(row['median_us'] / table.rows.at[best, 'median_us'])}\u00d7 the best's time"
-    first.metric("Latency", duration_us(row["median_us"]), against, delta_color="gray", delta_arrow="off")
+    first.metric("Latency", duration_us(row["median_us"]), standing(table, index, best), delta_color="gray", delta_arrow="off")
     share = f"{percent(row['roofline'])} of the ceiling" if _has(row["roofline"]) else "no ceiling known"
     second.metric("Rate", rated(row.get("tflops"), row.get("gbps")), share, delta_color="gray", delta_arrow="off")
     if _has(row.get("p10_us")):
         st.caption(f"p10 {duration_us(row['p10_us'])}, p90 {duration_us(row['p90_us'])}, {_int(row['n'])} samples")
+
+
+def standing(table: SweepTable, index: int, best: int | None) -> str:
+    """Where a timed config stands: `the best`, `tied with the best`, `1.20\u00d7 the best's time`, `launch-bound: not ranked`."""
+    row = table.rows.loc[index]
+    if row["launch_bound"]:
+        return "launch-bound: not ranked"
+    if best is None or index == best:
+        return "the best" if index == best else "none is the best"
+    if row["trial"] in table.tied(row["problem_index"]):
+        return "tied with the best"
+    return f"{significant(row['median_us'] / table.rows.at[best, 'median_us'])}\u00d7 the best's time"
 
 
 def _why_not(row: pd.Series, trial: Trial | None) -> None:
@@ -164,10 +174,10 @@ def notes(table: SweepTable, index: int) -> list[str]:
 
 
 def baseline_words(trial: Trial | None) -> str:
-    """`Baselines: cuBLAS 211 us (1.05x), ...`, the fastest first; their time over ours where the spread allows it."""
+    """`Baselines: cuBLAS 211 us (1.05x), eager 212 us (tie)`, the fastest first; their time over ours where it is clear."""
     timed = [b for b in trial.baselines if b.status == "ok" and b.timing is not None and b.timing.n] if trial is not None else []
     told = [
-        f"{b.title} {duration_us(b.timing.median_us)}" + (f" ({significant(b.speedup)}\u00d7)" if b.speedup else "")
+        f"{b.title} {duration_us(b.timing.median_us)}" + (f" ({compared_value(b.comparison)})" if b.comparison else "")
         for b in sorted(timed, key=lambda b: b.timing.median_us)
     ]
     return f"Baselines, their time over ours: {', '.join(told)}" if told else ""

@@ -57,20 +57,19 @@ def heatmap_frame(table: SweepTable, choice: Choice) -> pd.DataFrame:
     rows = _asked(table, choice)
     if rows.empty:
         return pd.DataFrame(columns=COLUMNS)
-    column = RATES[choice.metric]
-    timed = rows[(rows["kind"] == MEASURED) & rows[column].notna()].sort_values(column, ascending=choice.metric == "latency", kind="stable")
+    column, best = RATES[choice.metric], table.best(choice.problem)
+    timed = _in_order(rows[(rows["kind"] == MEASURED) & rows[column].notna()], best, choice.reduce)
     chosen = _chosen(timed, choice.reduce)
     failed = _failed(rows, set(chosen["cell_id"]))
     cells = pd.concat([chosen.assign(value=chosen[column]), failed.assign(value=np.nan)])
     groups = rows.groupby("cell_id")
     cells["measured"] = cells["cell_id"].map(timed.groupby("cell_id").size()).fillna(0).astype(int)
     cells["configs"] = cells["cell_id"].map(groups.size())
-    best = _best(table, choice.problem, column)
-    cells["share"] = best / cells["value"] if choice.metric == "latency" else cells["value"] / best
+    cells["share"] = table.shares(choice.problem, cells["median_us"].where(cells["value"].notna()))
     cells.loc[cells["value"].isna(), "kind"] = cells["kind"].where(cells["kind"] != MEASURED, FAILED)
     divisor, unit = _unit(cells["value"], choice.metric)
-    cells["cell"] = [_cell(row, divisor) for row in cells.itertuples()]
-    cells["hover"] = [_hover(table, choice, row) for row in cells.itertuples()]
+    cells["cell"] = [_cell(row, divisor, best) for row in cells.itertuples()]
+    cells["hover"] = [_hover(table, choice, row, best) for row in cells.itertuples()]
     frame = cells[COLUMNS].reset_index(drop=True)
     frame.attrs["unit"] = unit
     return frame
@@ -125,6 +124,15 @@ def _asked(table: SweepTable, choice: Choice) -> pd.DataFrame:
     return rows
 
 
+def _in_order(timed: pd.DataFrame, best: int | None, reduce: str) -> pd.DataFrame:
+    """Fastest first. Where the best stands for a cell, the one that is named the best stands for its own, and a launch for none that has
+    another."""
+    if reduce != BEST:
+        return timed.sort_values("median_us", kind="stable")
+    order = timed.assign(other=timed.index != best).sort_values(["launch_bound", "other", "median_us"], kind="stable")
+    return timed.loc[order.index]
+
+
 def _chosen(timed: pd.DataFrame, reduce: str) -> pd.DataFrame:
     """The config that stands for each cell: the first of the sorted ones, or the middle one (the faster of two)."""
     groups = timed.groupby("cell_id", sort=False)["ordinal"]
@@ -145,38 +153,40 @@ def _failed(rows: pd.DataFrame, measured: set[int]) -> pd.DataFrame:
     return rest[rest["ordinal"].isin(firsts)]
 
 
-def _best(table: SweepTable, problem: int, column: str) -> float:
-    own = table.of_problem(problem)
-    found = own.loc[own["timed"], column]
-    return float(found.min() if column == "median_us" else found.max()) if len(found) else float("nan")
-
-
 def _unit(values: pd.Series, metric: str) -> tuple[float, str]:
     if metric != "latency":
         return 1.0, metric
     return scale_us(float(values.median())) if values.notna().any() else (1.0, "\u00b5s")
 
 
-def _cell(row, divisor: float) -> str:
+def _cell(row, divisor: float, best: int | None) -> str:
     if row.kind == MEASURED:
-        return f"\u2605 {significant(row.value / divisor)}" if row.share >= 1 else significant(row.value / divisor)
+        return f"\u2605 {significant(row.value / divisor)}" if row.Index == best else significant(row.value / divisor)
     return SHORT.get(row.status, row.status)
 
 
-def _hover(table: SweepTable, choice: Choice, row) -> str:
+def _hover(table: SweepTable, choice: Choice, row, best: int | None) -> str:
     names = [(choice.x, row.x), (choice.y, row.y), *([(choice.by, row.by)] if choice.by != NONE else [])]
     lines = [html.escape(" ".join(f"{name}={value}" for name, value in names))]
     others = [name for name in table.varying if name not in dict(names)]
     rest = " ".join(f"{name}={table.knobs.at[row.Index, name]}" for name in others)
     if row.kind == MEASURED:
         spread = f" ({duration_us(row.p10_us)} to {duration_us(row.p90_us)})" if row.p10_us == row.p10_us else ""
-        lines.append(f"<b>{duration_us(row.median_us)}</b>{spread}, {row.share:.0%} of the best speed")
+        lines.append(f"<b>{duration_us(row.median_us)}</b>{spread}, {_standing(table, choice, row, best)}")
         lines += [html.escape(rest)] if rest else []
         lines.append(f"{choice.reduce} of {row.measured:,} measured of {row.configs:,} configs" if row.configs > 1 else "one config")
     else:
         lines.append(f"<b>{html.escape(row.status.replace('_', ' '))}</b>, {row.configs:,} config{'s' if row.configs > 1 else ''}")
         lines += _wrapped(row.reason) if row.reason else []
     return "<br>".join(lines)
+
+
+def _standing(table: SweepTable, choice: Choice, row, best: int | None) -> str:
+    if row.launch_bound:
+        return "launch-bound: not ranked"
+    if best is None or row.Index == best:
+        return "the best" if row.Index == best else "no best"
+    return "tied with the best" if row.trial in table.tied(choice.problem) else f"{row.share:.0%} of the best speed"
 
 
 def _wrapped(text: str, width: int = 64, most: int = 5) -> list[str]:

@@ -43,7 +43,7 @@ def sweeps_frame(views: list[SweepView], shown: str = "", now: float | None = No
 
 def _row(view: SweepView, shown: str, now: float | None) -> dict[str, str]:
     problems, pace = view.request["problems"], pace_of(view)
-    best = duration_us(next(iter(pace.best_us.values()))) if pace.best_us else "-"
+    best = duration_us(next(iter(view.bests.values())).median_us) if view.bests else "-"
     return {
         "": "\u25cf" if view.id == shown else "",
         "started": age(view.created, now),
@@ -53,7 +53,7 @@ def _row(view: SweepView, shown: str, now: float | None) -> dict[str, str]:
         "problem": assignments(problems[0]) if len(problems) == 1 else f"{len(problems):,} problems",
         "configs": f"{pace.done:,} of {pace.total:,}",
         "ok": f"{pace.counts.get('ok', 0):,}",
-        "best": best if len(problems) == 1 else f"{len(view.best)} bests",
+        "best": best if len(problems) == 1 else f"{len(view.bests)} bests",
         "by": view.request.get("strategy") or "-",
         "sweep": view.id,
     }

@@ -17,7 +17,8 @@ def table(view: SweepView) -> SweepTable:
         held, fresh = st.session_state.get("_sweep_held", ("", "")), st.session_state.pop("_sweep_fresh", False)
         version = version if fresh or held[0] != view.id else held[1]
         st.session_state["_sweep_held"] = (view.id, version)
-    return replace(_table(str(store().home), view.id, version), view=view)
+    drawn = _table(str(store().home), view.id, version)
+    return replace(drawn, view=replace(view, bests=drawn.view.bests, tied=drawn.view.tied))  # the best of what is drawn
 
 
 def refresh() -> None:

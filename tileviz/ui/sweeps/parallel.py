@@ -32,7 +32,7 @@ def parallel_figure(frame: pd.DataFrame, table: SweepTable) -> go.Figure:
         )  # fmt: skip
     us = (frame["us"] / divisor).tolist()
     dimensions.append({"label": f"latency, {unit}", "values": us})
-    speed = (frame["us"].min() / frame["us"]).tolist() if len(frame) else []
+    speed = (frame["us"].iloc[-1] / frame["us"]).clip(upper=1).tolist() if len(frame) else []  # the best is drawn last
     line = {
         "color": speed, "colorscale": "Viridis", "showscale": True, "cmin": min(speed, default=0), "cmax": 1,
         "colorbar": {"title": {"text": "speed,<br>% of best"}, "thickness": 10, "tickformat": ".0%"},

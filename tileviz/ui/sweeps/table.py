@@ -10,6 +10,7 @@ import pandas as pd
 
 from tileviz.bench.roofline import bound_by_rates
 from tileviz.formats import rate, word
+from tileviz.measured import why_no_best
 from tileviz.store.sweeps import SweepView
 
 MEASURED, FAILED, PRUNED, NOT_RUN = "measured", "failed", "pruned", "not run"
@@ -90,18 +91,27 @@ class SweepTable:
         return self.rows[self.rows["problem_index"] == problem]
 
     def timed(self, problem: int, leaders: bool = True) -> pd.DataFrame:
-        """The timed rows of a problem, fastest first; by default those with code of their own."""
+        """The timed rows of a problem, the best first, then the fastest, and last what is launch-bound; by default those with code of
+        their own."""
         own = self.of_problem(problem)
         own = own[own["timed"] & (own["leader"] | (not leaders))]
-        return own.sort_values("median_us", kind="stable")
+        order = own.assign(other=own.index != self.best(problem)).sort_values(["launch_bound", "other", "median_us"], kind="stable")
+        return own.loc[order.index]
 
     def best(self, problem: int) -> int | None:
-        """Index of the row that is the best of a problem: as measured in turn at the end, where that was done."""
-        own = self.timed(problem)
-        if own.empty:
-            return None
-        named = own.index[own["trial"] == self.view.best.get(problem)]
-        return int(named[0]) if len(named) else int(own.index[0])
+        """Index of the row that is the best of a problem (see `measured.best_of`); None where none may be named so."""
+        found = self.view.bests.get(problem)
+        return self.index_of(found.ordinal) if found is not None else None
+
+    def shares(self, problem: int, us: pd.Series) -> pd.Series:
+        """Speed relative to the best, 0 to 1: times over its time. Those that are tied with it may have a shorter one by chance."""
+        best = self.best(problem)
+        base = self.rows.at[best, "median_us"] if best is not None else self.timed(problem)["median_us"].min()
+        return (base / us).clip(upper=1.0)
+
+    def why_no_best(self, problem: int) -> str:
+        """In a sentence without its full stop."""
+        return why_no_best(self.of_problem(problem).to_dict("records"))
 
     def tied(self, problem: int) -> set[str]:
         """Trials that the best one does not clearly beat, the best among them; empty when it is alone."""

@@ -13,7 +13,7 @@ from tileviz.ui import script
 from tileviz.ui.stores import store
 from tileviz.ui.sweeps import top
 from tileviz.ui.sweeps.table import SweepTable
-from tileviz.ui.trouble import guarded
+from tileviz.ui.trouble import guarded, plain
 
 FORMATS = {"csv": ("CSV", "csv"), "json": ("JSON", "json"), "t4": ("Kernel Tuner T4", "t4.json")}
 """A format of `exchange.FORMATS`, its title, and how its file ends."""
@@ -25,7 +25,8 @@ def draw(table: SweepTable, problem: int) -> None:
     _downloads(table)
     best = table.best(problem)
     if best is None:
-        st.info("No config of this problem has a time yet; the files above hold what there is.")
+        why = table.why_no_best(problem)
+        st.info(plain(f"{why[:1].upper()}{why[1:]}; the files above hold what there is."))
         return
     _preset(table)
     left, right = st.columns(2, gap="medium")

@@ -14,19 +14,22 @@ BARS = 15
 
 
 def top_frame(table: SweepTable, problem: int, most: int) -> pd.DataFrame:
-    """The fastest timed configs with code of their own, the best first, those tied with it next; numbers in microseconds."""
+    """The fastest timed configs with code of their own, the best first, those tied with it next, launch-bound ones last; numbers in
+    microseconds. `ratio` is NaN where none is named the best."""
     rows, best, tied = table.timed(problem), table.best(problem), table.tied(problem)
-    if best is None:
-        return pd.DataFrame(columns=["ordinal", "us", "p10_us", "p90_us", "ratio", "tied", "differs", "index"])
-    order = pd.DataFrame({"tied": rows["trial"].isin(tied), "first": rows.index == best, "us": rows["median_us"]}, index=rows.index)
-    chosen = order.sort_values(["first", "tied", "us"], ascending=[False, False, True], kind="stable").index[:most]
-    base, own = table.configs[best], rows.loc[chosen]
+    if rows.empty:
+        return pd.DataFrame(columns=["ordinal", "us", "p10_us", "p90_us", "ratio", "tied", "launch_bound", "differs", "index"])
+    order = pd.DataFrame({"other": rows.index != best, "apart": ~rows["trial"].isin(tied)}, index=rows.index)
+    order = order.assign(launch=rows["launch_bound"], us=rows["median_us"])
+    own = rows.loc[order.sort_values(["launch", "other", "apart", "us"], kind="stable").index[:most]]
+    against = rows.at[best, "median_us"] if best is not None else float("nan")
     return pd.DataFrame(
         {
             "ordinal": own["ordinal"].to_numpy(), "us": own["median_us"].to_numpy(), "p10_us": own["p10_us"].to_numpy(),
-            "p90_us": own["p90_us"].to_numpy(), "ratio": own["median_us"].to_numpy() / rows.at[best, "median_us"],
-            "tied": own["trial"].isin(tied).to_numpy(),
-            "differs": [difference(table.configs[i], base) for i in chosen], "index": list(chosen),
+            "p90_us": own["p90_us"].to_numpy(), "ratio": own["median_us"].to_numpy() / against,
+            "tied": own["trial"].isin(tied).to_numpy(), "launch_bound": own["launch_bound"].to_numpy(),
+            "differs": [difference(table.configs[i], table.configs[best]) if best is not None else "" for i in own.index],
+            "index": list(own.index),
         }
     )  # fmt: skip
 
@@ -42,7 +45,7 @@ def top_table(frame: pd.DataFrame, table: SweepTable) -> pd.DataFrame:
                 "config": f"{row.ordinal}",
                 "latency": duration_us(row.us),
                 "p10 to p90": f"{duration_us(row.p10_us)} to {duration_us(row.p90_us)}",
-                "of best": f"{significant(row.ratio)}\u00d7",
+                "of best": _of_best(row),
                 "rate": rated(known.get("tflops"), known.get("gbps")),
                 "ceiling": percent(known.get("roofline"), 0),
                 "registers": significant(known.get("registers")),
@@ -96,6 +99,15 @@ def top_figure(frame: pd.DataFrame, baselines: list[BaselineResult]) -> go.Figur
     margin = {"l": 8, "r": 16, "t": 24 + 18 * max(0, len(timed) - 1), "b": 8}
     x = {"title": {"text": f"latency, {unit} (median; whiskers p10 to p90)"}, "rangemode": "tozero"}
     return go.Figure({"data": [bars], "layout": style.layout(90 + 26 * len(rows), x, y, shapes=shapes, annotations=notes, margin=margin)})
+
+
+def _of_best(row) -> str:
+    """Its time over the best's; those that are tied with it have no ratio."""
+    if row.launch_bound:
+        return "launch-bound"
+    if row.tied:
+        return "tied"
+    return f"{significant(row.ratio)}\u00d7" if row.ratio == row.ratio else "-"
 
 
 def difference(config: dict, best: dict) -> str:

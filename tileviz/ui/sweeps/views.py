@@ -32,6 +32,7 @@ def draw_top(table: SweepTable, problem: int) -> None:
     _table(top.top_table(frame, table), frame["ordinal"].tolist(), "top_table", "The best configs")
     tied = len(table.tied(problem))
     said = f"= tied: {tied} configs that the best one does not clearly beat, measured in turn. " if tied else ""
+    said += f"{plain(table.why_no_best(problem).capitalize())}. " if table.best(problem) is None else ""
     st.caption(f"{said}A row opens its config above. Equal code is listed once.")
     trial = _best_trial(table, problem)
     _clickable(top.top_figure(frame, list(trial.baselines) if trial else []), "top_chart", "Latency of the best configs, with baselines")
@@ -43,11 +44,13 @@ def draw_progress(table: SweepTable, problem: int) -> None:
         st.info("No config of this problem was tried yet, or the file it came from says nothing of when.")
         return
     left, right = st.columns(2, gap="medium")
-    for column, by, title in ((left, "seconds", "Best so far over time"), (right, "trial", "Best so far over configs")):
+    for column, by, title in ((left, "seconds", "Fastest so far over time"), (right, "trial", "Fastest so far over configs")):
         with column:
             st.markdown(f"**{title}**")
             _clickable(progress.progress_figure(frame, by), f"progress_{by}", title)
-    st.caption("Line: best so far. Crosses at the top: without a time. Finalists stand at their first result, with the time of their last.")
+    st.caption(
+        "Line: fastest so far. Crosses at the top: without a time. Finalists stand at their first result, with the time of their last."
+    )
     race.draw(table, problem)
 
 

@@ -7,6 +7,7 @@ import streamlit as st
 from tileviz.engine import client as jobs
 from tileviz.engine.sweeps import client, rival
 from tileviz.formats import age, assignments, duration_us, race_words, seconds
+from tileviz.measured import why_no_best
 from tileviz.records import JobView
 from tileviz.store.sweeps import NOT_RUN, Pace, SweepView
 from tileviz.ui import runs
@@ -24,7 +25,7 @@ LEAST_BETWEEN_CHARTS_S = 4.0
 def panel(view: SweepView) -> None:
     """The sweep's state; while it runs, kept up to date without running the page again."""
     if view.active:
-        st.fragment(guarded(_tick), run_every=TICK_S, key="_sweep_live")(view.id, view.state, view.best, time.monotonic())
+        st.fragment(guarded(_tick), run_every=TICK_S, key="_sweep_live")(view.id, view.state, view.bests, time.monotonic())
     else:
         _draw(view)
 
@@ -35,7 +36,7 @@ def _tick(sweep: str, state: str, best: dict, drawn: float) -> None:
         st.rerun()
     if view.job is not None:
         jobs.watch(store(), view.job)  # an engine that died is started again
-    if view.best != best and time.monotonic() - drawn > LEAST_BETWEEN_CHARTS_S:
+    if view.bests != best and time.monotonic() - drawn > LEAST_BETWEEN_CHARTS_S:
         loading.refresh()
         st.rerun()
     _draw(view)
@@ -56,7 +57,7 @@ def _draw(view: SweepView) -> None:
                 st.caption(plain(pace_words(view, pace)))
             for text, colour in badges(pace):
                 st.badge(plain(text), color=colour)
-            st.caption(plain(best_words(view, pace)))
+            st.caption(plain(best_words(view)))
         for sentence in note_words(view):
             st.caption(plain(sentence))
 
@@ -129,14 +130,14 @@ def badges(pace: Pace) -> list[tuple[str, str]]:
     return [(f"{SHORT.get(status, status)} {count:,}", colours.get(status, "red")) for status, count in found]
 
 
-def best_words(view: SweepView, pace: Pace) -> str:
-    """The best so far; of several problems the number that have one."""
-    if not pace.best_us:
-        return "no time yet" if view.active else "no config gave a time"
+def best_words(view: SweepView) -> str:
+    """The best so far, its time, rate and knobs; of several problems the number that have one."""
+    if not view.bests:
+        return "no time yet" if view.active else why_no_best(store().sweep_frame(view.id, instructions=False, statuses=("ok",)))
     if len(view.request["problems"]) > 1:
-        return f"a best for {len(pace.best_us):,} of {len(view.request['problems']):,} problems"
+        return f"a best for {len(view.bests):,} of {len(view.request['problems']):,} problems"
+    words = f"best {'so far ' if view.active else ''}{duration_us(view.bests[0].median_us)}"
     trial = store().trial(view.best[0]) if view.best.get(0) else None
-    words = f"best {'so far ' if view.active else ''}{duration_us(next(iter(pace.best_us.values())))}"
     if trial is None:
         return words
     tied = len(view.tied.get(0, ()))
