@@ -57,7 +57,8 @@ class Database:
         self.home = home
         self.path = home / FILE_NAME
         self.longest_lock_s = 0.0
-        """The longest that a write of ours held the write lock, as far as it can be told: see `write`."""
+        """At most so long did a write of ours hold the write lock. A single statement is counted with the wait for the interpreter after
+        it, and not where it had to wait for the lock itself."""
         self._open_or_set_aside()
 
     @contextmanager
@@ -95,12 +96,11 @@ class Database:
                 self._timed_write(connection, statement, values)
 
     def _timed_write(self, connection: Connection, statement: str, values: Sequence) -> int:
-        """Its time is that of the lock where the lock was free; one that had to wait for it is not counted."""
         connection.execute("PRAGMA busy_timeout=0")
         try:
             began = time.monotonic()
             changed = sqlite3.Connection.execute(connection, statement, values).rowcount
-            self._held(time.monotonic() - began, statement)
+            self.longest_lock_s = max(self.longest_lock_s, time.monotonic() - began)
         except sqlite3.OperationalError as error:
             if not is_taken(error):
                 raise
@@ -122,12 +122,10 @@ class Database:
                     connection.execute("ROLLBACK")
                 raise
             connection.execute("COMMIT")
-            self._held(time.monotonic() - began, "a transaction")
-
-    def _held(self, seconds: float, what: str) -> None:
-        self.longest_lock_s = max(self.longest_lock_s, seconds)
-        if seconds > LONG_LOCK_S:
-            log.warning("the store's write lock was held for %.2f s: %s", seconds, what.partition("(")[0].strip())
+            held = time.monotonic() - began
+            self.longest_lock_s = max(self.longest_lock_s, held)
+            if held > LONG_LOCK_S:
+                log.warning("the store's write lock was held for %.2f s, and nobody else could write", held)
 
     def _open_or_set_aside(self) -> None:
         try:

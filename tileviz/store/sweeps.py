@@ -18,8 +18,8 @@ PREPARING = "preparing"
 """State of a sweep whose rows are being written. It is there for others when it has another state, or when its job is there: the row of the
 job is the last to be written."""
 
-ROWS_AT_ONCE = 250
-"""Rows of a new sweep in one statement, which holds the write lock for some 10 ms."""
+ROWS_AT_ONCE = 100
+"""Rows of a new sweep in one statement, which holds the write lock for some milliseconds."""
 
 ABANDONED_S = 600.0
 """Age from which a sweep that is still PREPARING is the rest of a process that was killed: rows are written within seconds."""
