@@ -18,7 +18,7 @@ from benchmarks.problems import AGAINST, judged
 from tileviz.engine import client, presets
 from tileviz.engine.requests import local_devices, resolve
 from tileviz.errors import BadRequest, TilevizError
-from tileviz.formats import assignments, duration_us, percent, significant
+from tileviz.formats import assignments, compared_value, compared_with, duration_us, percent, significant
 from tileviz.measured import BaselineResult, fastest_baseline
 from tileviz.records import Device, Trial, canonical_json
 from tileviz.records_json import to_json, trial_from_json
@@ -201,8 +201,9 @@ def _case_line(entry: dict[str, Any], trial: Trial) -> str:
     rate = _rate(trial)
     point = trial.roofline
     shares = f"{percent(point.fraction)} {percent(point.fraction_measured)}" if point else ""
-    best = f"{entry['best']} {duration_us(entry['best_us'])}: ours {significant(entry['speedup'])} times as fast, {entry['verdict']}"
-    return f"{entry['case']:<58} {duration_us(trial.timing.median_us):>9} {rate:>13} {shares:>15}   {best if entry['best'] else 'none'}"
+    best = fastest_baseline(trial.baselines)
+    told = f"{best.name} {duration_us(best.timing.median_us)}: ours {compared_with(best.comparison, 'it')}" if best else "none"
+    return f"{entry['case']:<58} {duration_us(trial.timing.median_us):>9} {rate:>13} {shares:>15}   {told}"
 
 
 def _rate(trial: Trial) -> str:
@@ -215,7 +216,7 @@ def _rate(trial: Trial) -> str:
 def _baseline_words(baseline: BaselineResult) -> str:
     if baseline.status != "ok":
         return f"{baseline.status}: {baseline.reason}"
-    speedup = f"{significant(baseline.speedup)} x ({baseline.comparison.verdict})" if baseline.speedup else "not compared"
+    speedup = compared_value(baseline.comparison) if baseline.comparison else "not compared"
     compiled = f", compiled in {baseline.compile_s:.1f} s" if baseline.compile_s else ""
     return f"{duration_us(baseline.timing.median_us):>9} {speedup}, {baseline.math_mode}{compiled}  {baseline.kernel_name[:100]}"
 

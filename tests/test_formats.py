@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from tileviz.formats import arithmetic, bandwidth, rate, rates
+from tileviz.formats import arithmetic, bandwidth, compared_value, compared_with, count, interval, rate, rates
+from tileviz.measured import Comparison
 
 
 @pytest.mark.parametrize(("tflops", "words"), [(640.4, "640 TFLOPS"), (1.0, "1.00 TFLOPS"), (0.999, "999 GFLOPS"), (0.0448, "44.8 GFLOPS")])
@@ -32,3 +33,27 @@ def test_a_rate_that_is_not_counted_gives_way_to_the_other(nothing):
 def test_both_are_listed_where_both_are_counted():
     assert rates(0.0448, 0.525) == ["44.8 GFLOPS", "0.525 GB/s"]
     assert rates(None, 4010.0) == ["4.01 TB/s"] and rates(None, None) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(2 * 4096**3, "137,438,953,472"), (0, "0"), (2.0**40, "1,099,511,627,776"), (1.5, "1.50e+00"), (2.0**60, "1.15e+18")],
+)
+def test_a_count_has_every_digit_or_looks_rounded(value, words):
+    assert count(value) == words
+
+
+@pytest.mark.parametrize(
+    ("verdict", "low", "high", "cell", "sentence"),
+    [
+        ("faster", 1.04, 1.06, "1.05\u00d7", "1.05 times as fast as cuBLAS"),
+        ("same", 1.001, 1.009, "tie", "tied with cuBLAS"),
+        ("faster", 1.0, 1.1, "tie", "tied with cuBLAS"),
+        ("unclear", 0.9, 1.2, "tie", "tied with cuBLAS"),
+        ("unclear", 1.01, 1.2, "unclear", "neither clearly faster nor slower than cuBLAS"),
+    ],
+)
+def test_a_ratio_is_told_only_where_it_cannot_be_one(verdict, low, high, cell, sentence):
+    found = Comparison(verdict, 1.05, low, high)
+    assert (compared_value(found), compared_with(found, "cuBLAS")) == (cell, sentence)
+    assert interval(Comparison("faster", 1.05, 1.04, 1.06)) == "1.04 to 1.06"

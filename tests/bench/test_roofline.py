@@ -5,8 +5,8 @@ import math
 import pytest
 
 from tileviz.bench.peaks import PEAKS, peaks_of
-from tileviz.bench.roofline import implausible, l2_resident, launch_bound, marked, rates, roofline
-from tileviz.measured import Timing
+from tileviz.bench.roofline import implausible, l2_resident, launch_bound, marked, rates, roofline, why_over
+from tileviz.measured import Roofline, Timing
 from tileviz.records import Cost
 
 
@@ -100,3 +100,19 @@ def test_names_as_drivers_report_them_are_found(name, half):
 def test_a_device_that_is_not_in_the_table_has_no_peaks():
     assert peaks_of("NVIDIA GeForce RTX 4090 Laptop GPU") is None
     assert peaks_of("NVIDIA A100-SXM4-40GB MIG 1g.5gb") is None and peaks_of("AMD EPYC") is None
+
+
+@pytest.mark.parametrize(
+    ("bound", "fraction", "measured", "words"),
+    [
+        ("memory", 0.93, 1.04, "faster than the copy, as many reads as writes,"),
+        ("compute", 0.79, 1.01, "faster than the matrix product"),
+        ("compute", 1.08, 1.3, "its rate is for the boost clock"),
+        ("memory", 1.2, None, "came from a cache"),
+        ("memory", 1.0, 0.99, ""),
+        ("compute", None, None, ""),
+    ],
+)
+def test_a_share_over_a_hundred_percent_is_explained_and_no_other(bound, fraction, measured, words):
+    said = why_over(Roofline(bound, fraction, "", measured, ""))
+    assert words in said and bool(said) == bool(words) and said.endswith("." if words else "")

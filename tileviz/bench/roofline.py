@@ -76,6 +76,18 @@ def _with_measured(point: Roofline, cost: Cost, timing: Timing, ceilings: Ceilin
     return dataclasses.replace(point, fraction_measured=_share(compute_us, timing), ceiling_measured=words)
 
 
+def why_over(point: Roofline) -> str:
+    """Why a share is over 100 %, in one sentence; empty where none is."""
+    copy = "copy, as many reads as writes," if point.bound == "memory" else "matrix product"
+    if point.fraction is not None and point.fraction > 1:
+        if point.bound == "memory":
+            return "Over 100 % of the datasheet: a part of the data came from a cache, which is faster than memory."
+        return "Over 100 % of the datasheet: its rate is for the boost clock, and this card ran above it."
+    if point.fraction_measured is not None and point.fraction_measured > 1:
+        return f"Over 100 % of the measured ceiling: this kernel is faster than the {copy} that it was measured with."
+    return ""
+
+
 def least_us(cost: Cost, peaks: Peaks, math_mode: str) -> tuple[float, float]:
     """Microseconds that the bytes and the FLOPs need at the peaks; 0 where the peak is not known."""
     return _needed_us(cost, peaks.tbps, peaks.tflops, math_mode)

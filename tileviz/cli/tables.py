@@ -1,6 +1,7 @@
 """A trial as a person reads it in a terminal. Records in, text out."""
 
 from tileviz import formats
+from tileviz.bench.roofline import why_over
 from tileviz.cli.explained import Explained, check_lines
 from tileviz.measured import BaselineResult, Timing, Verdict
 from tileviz.records import Cost, Trial
@@ -61,9 +62,13 @@ def timing_text(timing: Timing | None) -> str:
 
 def rate_text(trial: Trial) -> str:
     rates = formats.rates(trial.tflops, trial.gbps)
-    if trial.roofline and trial.roofline.fraction is not None:
-        rates.append(f"{formats.percent(trial.roofline.fraction)} of the {trial.roofline.bound} ceiling ({trial.roofline.ceiling})")
-    return ", ".join(rates)
+    point = trial.roofline
+    if point and point.fraction is not None:
+        rates.append(f"{formats.percent(point.fraction)} of the {point.bound} ceiling ({point.ceiling})")
+    if point and point.fraction_measured is not None:
+        rates.append(f"{formats.percent(point.fraction_measured)} of the measured one ({point.ceiling_measured})")
+    over = why_over(point) if point else ""
+    return ", ".join(rates) + (f". {over}" if over else "")
 
 
 def flops_text(trial: Trial, cost: Cost | None) -> str:

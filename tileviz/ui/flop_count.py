@@ -5,10 +5,9 @@ from dataclasses import replace
 
 import streamlit as st
 
-from tileviz import kernels
+from tileviz import formats, kernels
 from tileviz.bench.roofline import recounted
 from tileviz.errors import TilevizError
-from tileviz.formats import count
 from tileviz.records import FLOP_COUNTS, Cost, Problem, Trial
 from tileviz.ui.trouble import plain
 
@@ -70,11 +69,11 @@ def table(found):
 def words(cost: Cost, flops: str) -> str:
     """Formula and value of one problem's FLOPs by a count; for a causal mask the other count, too."""
     now = cost.counted(flops)
-    told = f"FLOPs = {now.flops_formula} = {count(now.flops)}. "
+    told = f"FLOPs = {now.flops_formula} = {formats.count(now.flops)}. "
     if cost.exact_flops is None:
         return told
     other = next(count for count in FLOP_COUNTS if count != flops)
-    return f"{told}{TITLES[flops].capitalize()}; {TITLES[other]}: {count(cost.counted(other).flops)}. "
+    return f"{told}{TITLES[flops].capitalize()}; {TITLES[other]}: {formats.count(cost.counted(other).flops)}. "
 
 
 def conventions(found: Trial) -> None:

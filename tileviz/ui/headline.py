@@ -3,7 +3,7 @@
 import streamlit as st
 
 from tileviz import formats
-from tileviz.bench.roofline import bound_by_rates
+from tileviz.bench.roofline import bound_by_rates, why_over
 from tileviz.formats import duration_us, percent, significant, small_percent
 from tileviz.measured import Roofline, fastest_baseline
 from tileviz.records import Trial
@@ -133,6 +133,7 @@ def shares(point: Roofline | None) -> tuple[str, list[str]]:
     if point.ceiling_measured:
         share = f"{percent(point.fraction_measured)} of " if point.fraction_measured is not None else ""
         told.append(f"Measured on the device: {share}{point.ceiling_measured}.")
+    told += filter(None, [why_over(point)])
     if point.fraction is not None and point.fraction_measured is not None:
         return f"{percent(point.fraction, 0)} datasheet, {percent(point.fraction_measured, 0)} measured", told
     if point.fraction is not None:

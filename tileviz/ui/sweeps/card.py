@@ -4,6 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from tileviz import kernels, lens
+from tileviz.bench.roofline import why_over
 from tileviz.formats import assignments, compared_value, duration_us, percent, significant
 from tileviz.records import Trial
 from tileviz.ui import headline
@@ -50,6 +51,9 @@ def _draw(table: SweepTable, problem: int, index: int, best: int | None) -> None
         _frame(facts, "card_facts", "Resources and counts")
     for line in notes(table, index):
         st.caption(plain(line))
+    over = why_over(trial.roofline) if trial is not None and trial.roofline is not None else ""
+    if over:
+        st.caption(plain(over))
     compared = baseline_words(trial)
     if compared:
         st.caption(plain(compared))
