@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from tileviz.formats import duration_us, scale_us, significant
 from tileviz.ui.charts import style
-from tileviz.ui.sweeps.table import FAILED, MEASURED, NOT_RUN, PRUNED, RATES, SHORT, SweepTable
+from tileviz.ui.sweeps.table import FAILED, MEASURED, NOT_RUN, PRUNED, RATES, SHORT, UNTOLD, SweepTable, rated
 
 BEST, MEDIAN = "best", "median"
 
@@ -24,9 +24,13 @@ MOST_LABELLED = (14, 24)
 BETWEEN_PX = 58
 """Between two rows of panels: the ticks of one and the name of the next."""
 
+NO_NUMBER = "no time"
+"""In a cell of a config that ran right and has no number to show."""
+
 NOT_RUN_COLOUR = "#8d98a5"
-KIND_CODES = {PRUNED: 0, FAILED: 1, NOT_RUN: 2}
-KIND_COLOURS = (style.PRUNED, style.FAILED, NOT_RUN_COLOUR)
+UNTOLD_COLOUR = "#b9c2cc"
+KIND_COLOURS = {PRUNED: style.PRUNED, FAILED: style.FAILED, NOT_RUN: NOT_RUN_COLOUR, UNTOLD: UNTOLD_COLOUR}
+KIND_CODES = {kind: code for code, kind in enumerate(KIND_COLOURS)}
 
 COLUMNS = ["x", "y", "by", "kind", "value", "share", "ordinal", "measured", "configs", "cell", "hover"]
 
@@ -67,7 +71,7 @@ def heatmap_frame(table: SweepTable, choice: Choice) -> pd.DataFrame:
     cells["configs"] = cells["cell_id"].map(groups.size())
     best = _best(table, choice.problem, column)
     cells["share"] = best / cells["value"] if choice.metric == "latency" else cells["value"] / best
-    cells.loc[cells["value"].isna(), "kind"] = cells["kind"].where(cells["kind"] != MEASURED, FAILED)
+    cells.loc[cells["value"].isna(), "kind"] = cells["kind"].where(cells["kind"] != MEASURED, UNTOLD)
     divisor, unit = _unit(cells["value"], choice.metric)
     cells["cell"] = [_cell(row, divisor) for row in cells.itertuples()]
     cells["hover"] = [_hover(table, choice, row) for row in cells.itertuples()]
@@ -104,7 +108,7 @@ def caption(table: SweepTable, choice: Choice, frame: pd.DataFrame) -> str:
         words += "; " + ", ".join(f"{name}={value} fixed" for name, value in choice.fixed.items())
     measured, cells = int((frame["kind"] == MEASURED).sum()), len(frame)
     words += f". {measured:,} of {cells:,} cells measured"
-    kinds = [(kind, int((frame["kind"] == kind).sum())) for kind in (PRUNED, FAILED, NOT_RUN)]
+    kinds = [(kind, int((frame["kind"] == kind).sum())) for kind in KIND_CODES]
     words += "".join(f", {count:,} {kind}" for kind, count in kinds if count)
     if table.idle:
         words += f". No difference here: {', '.join(table.idle)}"
@@ -147,7 +151,7 @@ def _failed(rows: pd.DataFrame, measured: set[int]) -> pd.DataFrame:
 
 def _best(table: SweepTable, problem: int, column: str) -> float:
     own = table.of_problem(problem)
-    found = own.loc[own["timed"], column]
+    found = own.loc[own["kind"] == MEASURED, column].dropna()
     return float(found.min() if column == "median_us" else found.max()) if len(found) else float("nan")
 
 
@@ -160,7 +164,7 @@ def _unit(values: pd.Series, metric: str) -> tuple[float, str]:
 def _cell(row, divisor: float) -> str:
     if row.kind == MEASURED:
         return f"\u2605 {significant(row.value / divisor)}" if row.share >= 1 else significant(row.value / divisor)
-    return SHORT.get(row.status, row.status)
+    return NO_NUMBER if row.kind == UNTOLD else SHORT.get(row.status, row.status)
 
 
 def _hover(table: SweepTable, choice: Choice, row) -> str:
@@ -170,7 +174,8 @@ def _hover(table: SweepTable, choice: Choice, row) -> str:
     rest = " ".join(f"{name}={table.knobs.at[row.Index, name]}" for name in others)
     if row.kind == MEASURED:
         spread = f" ({duration_us(row.p10_us)} to {duration_us(row.p90_us)})" if row.p10_us == row.p10_us else ""
-        lines.append(f"<b>{duration_us(row.median_us)}</b>{spread}, {row.share:.0%} of the best speed")
+        told = duration_us(row.median_us) if row.median_us == row.median_us else rated(row.tflops, row.gbps)
+        lines.append(f"<b>{told}</b>{spread}, {row.share:.0%} of the best speed")
         lines += [html.escape(rest)] if rest else []
         lines.append(f"{choice.reduce} of {row.measured:,} measured of {row.configs:,} configs" if row.configs > 1 else "one config")
     else:
@@ -198,7 +203,7 @@ def _panel(cells: pd.DataFrame, xs: list, ys: list, axes: dict, low: float, numb
     floor = min(low, 0.9)
     common = {"type": "heatmap", "x": xs, "y": ys, "hoverinfo": "skip", "xgap": 1, "ygap": 1, **axes}
     bar = {"title": {"text": "speed,<br>% of best"}, "thickness": 10, "tickformat": ".0%", "len": 0.9, "outlinewidth": 0}
-    steps = [[(i + end) / 3, colour] for i, colour in enumerate(KIND_COLOURS) for end in (0, 1)]
+    steps = [[(i + end) / len(KIND_COLOURS), colour] for i, colour in enumerate(KIND_COLOURS.values()) for end in (0, 1)]
     points = {"type": "scatter", "x": cells["x"].tolist(), "y": cells["y"].tolist(), **axes}
     words = {
         "mode": "text",
@@ -217,7 +222,7 @@ def _panel(cells: pd.DataFrame, xs: list, ys: list, axes: dict, low: float, numb
     }
     return [
         {**common, "z": shares, "zmin": floor, "zmax": 1, "colorscale": "Viridis", "showscale": first, "colorbar": bar},
-        {**common, "z": kinds, "zmin": 0, "zmax": 2, "colorscale": steps, "showscale": False},
+        {**common, "z": kinds, "zmin": 0, "zmax": len(KIND_COLOURS) - 1, "colorscale": steps, "showscale": False},
         *([{**points, **words}] if numbers else []),
         {**points, **clicks},
     ]

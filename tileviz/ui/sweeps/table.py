@@ -12,7 +12,8 @@ from tileviz.bench.roofline import bound_by_rates
 from tileviz.formats import rate, word
 from tileviz.store.sweeps import SweepView
 
-MEASURED, FAILED, PRUNED, NOT_RUN = "measured", "failed", "pruned", "not run"
+MEASURED, FAILED, PRUNED, NOT_RUN, UNTOLD = "measured", "failed", "pruned", "not run", "without a number"
+"""UNTOLD ran right, and the file that it came from tells no time or rate of it."""
 
 KIND_OF = {"ok": MEASURED, "pruned": PRUNED, "unsupported": PRUNED, "not_run": NOT_RUN, "cancelled": NOT_RUN}
 """What a status is drawn as; every other status has failed."""
@@ -123,6 +124,8 @@ def table_of(view: SweepView, columns: Mapping[str, list]) -> SweepTable:
     status = rows["status"].where(~rows["implausible"], "implausible")
     rows["status"] = status
     rows["kind"] = status.map(KIND_OF).fillna(FAILED)
+    told = [name for name in RATES.values() if name in rows]
+    rows.loc[(rows["kind"] == MEASURED) & rows[told].isna().all(axis=1), "kind"] = UNTOLD
     rows["timed"] = (rows["kind"] == MEASURED) & rows["median_us"].notna()
     rows["leader"] = rows["same_as"].isna()
     for name in ("shared_static_bytes", "shared_dynamic_bytes"):
