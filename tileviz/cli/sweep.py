@@ -180,14 +180,12 @@ def _top_rates(rows: list[dict]) -> list[str]:
 
 def _counted(kernel: str, problem: dict) -> list[str]:
     """Which count of FLOPs the rates follow and how a mask lies, where there is more than one way."""
-    if kernel not in kernels.names():
-        return []
-    found = kernels.kernel(kernel)
     try:
+        found = kernels.kernel(kernel)
         halved = ["TFLOPS: causal, halved as papers count"] if found.cost(problem).exact_flops is not None else []
         return [f"    {words}" for words in (*found.conventions(problem), *halved)]
-    except (KeyError, TypeError, ValueError):
-        return []  # the problem of a file, which need not have what this kernel asks for
+    except kernels.FOREIGN:
+        return []
 
 
 def _baselines(best: dict | None) -> list[str]:

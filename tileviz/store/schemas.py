@@ -119,7 +119,7 @@ class Measurement(Struct):
     """Of T4. Kernel Tuner gives an error's name in the place of a number."""
 
     name: str
-    value: bool | float | str | list[Any] | None = None
+    value: bool | Whole | float | str | list[Any] | None = None
     unit: str = ""
 
 

@@ -11,11 +11,14 @@ from tileviz.store.sweeps import SweepView
 
 
 def view_of(store: Store, sweep: str) -> SweepView:
-    """The sweep. Raises BadRequest, with the newest ones, when there is none of this id."""
+    """The sweep. Raises BadRequest, with the newest ones, when there is none of this id, and StoreError for one that cannot be read."""
     view = store.sweep(sweep)
     if view is None:
         newest = ", ".join(found.id for found in store.sweeps(limit=5)) or "none yet"
         raise BadRequest(f"no sweep '{sweep}' under {store.home}; the newest: {newest}")
+    why_not = exchange.why_unreadable(view.request, store.sweep_columns(sweep)) if view.request.get("imported") else ""
+    if why_not:  # an earlier version took files unchecked
+        raise StoreError(f"sweep {sweep} cannot be shown: {why_not}; `python -m tileviz delete {sweep}` deletes it")
     return view
 
 

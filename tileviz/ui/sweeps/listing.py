@@ -1,6 +1,7 @@
 """The list of sweeps: a row opens one."""
 
 import json
+import logging
 
 import pandas as pd
 import streamlit as st
@@ -12,6 +13,8 @@ from tileviz.ui.sweeps import address
 from tileviz.ui.trouble import guarded
 
 MOST = 50
+
+LOG = logging.getLogger("tileviz.ui")
 
 
 def draw(shown: SweepView | None) -> None:
@@ -37,8 +40,16 @@ def title_words(own: list[SweepView], recorded: int) -> str:
 
 
 def sweeps_frame(views: list[SweepView], shown: str = "", now: float | None = None) -> pd.DataFrame:
-    """A row for each sweep, as text."""
-    return pd.DataFrame([_row(view, shown, now) for view in views])
+    """A row for each sweep, as text. One that cannot be read says so, and the others are drawn."""
+    return pd.DataFrame([_row_or_why(view, shown, now) for view in views]).fillna("-")
+
+
+def _row_or_why(view: SweepView, shown: str, now: float | None) -> dict[str, str]:
+    try:
+        return _row(view, shown, now)
+    except Exception:
+        LOG.exception("sweep %s cannot be drawn", view.id)
+        return {"": "\u25cf" if view.id == shown else "", "kernel": str(view.kernel), "state": "cannot be drawn", "sweep": view.id}
 
 
 def _row(view: SweepView, shown: str, now: float | None) -> dict[str, str]:

@@ -12,7 +12,7 @@ from tileviz.ui.stores import store
 from tileviz.ui.sweeps import address, bringing, listing, loading, race, watch
 from tileviz.ui.sweeps.space_form import SetUp
 from tileviz.ui.sweeps.space_words import count_words, effort_words, rule_lines
-from tileviz.ui.trouble import plain
+from tileviz.ui.trouble import caught, plain
 
 WHAT_THIS_IS = (
     "A sweep tries many configs of one kernel: each is compiled, checked against a float64 reference and timed, and every result is kept."
@@ -80,6 +80,16 @@ def body(chosen: SetUp) -> None:
         bringing.in_expander()
         return
     listing.draw(view)
+    with caught():
+        _shown(view, chosen)
+    bringing.in_expander()
+
+
+def _shown(view: SweepView, chosen: SetUp) -> None:
+    why_not = loading.why_unreadable(view)
+    if why_not:
+        st.error(f"**Sweep {plain(view.id)} cannot be drawn**: {plain(why_not)}. It came from a file; delete it, or open another one.")
+        return
     if view.recorded:
         _recorded(view, chosen)
     _which(view)
@@ -87,7 +97,6 @@ def body(chosen: SetUp) -> None:
     from tileviz.ui.sweeps import results  # only now: plotly takes its time, and the form is on the screen
 
     results.draw(loading.table(view))
-    bringing.in_expander()
 
 
 def _recorded(view: SweepView, chosen: SetUp) -> None:

@@ -6,7 +6,6 @@ from tileviz import kernels
 from tileviz.compiler import targets
 from tileviz.engine import presets
 from tileviz.engine.sweeps import results
-from tileviz.errors import TilevizError
 from tileviz.store import exchange
 from tileviz.store.sweeps import SweepView
 from tileviz.ui import script
@@ -93,7 +92,7 @@ def best_script(table: SweepTable, problem: int, best: int) -> str:
         kernel, target = kernels.kernel(view.kernel), targets.target(view.target)
         device = "cuda" if view.recorded else view.device  # a recorded one goes by its name
         return script.script(kernel, kernel.problem(table.problems[problem], target.kind), config, target, device)
-    except (TilevizError, KeyError):
+    except kernels.FOREIGN:
         return alone
 
 

@@ -8,7 +8,6 @@ from tileviz.bench.peaks import peaks_of
 from tileviz.compiler import targets
 from tileviz.engine.ceilings_job import stored_ceilings
 from tileviz.engine.sweeps import importance
-from tileviz.errors import TilevizError
 from tileviz.records import Trial
 from tileviz.ui import flop_count, places
 from tileviz.ui.charts import style
@@ -168,7 +167,7 @@ def draw_roofline(table: SweepTable, problem: int) -> None:
     try:
         costs = {n: kernel.cost(p).counted(flop_count.chosen()) for n, p in enumerate(table.problems)}
         mode = kernel.math_mode(table.problems[problem], targets.target(view.target))
-    except (TilevizError, KeyError):
+    except kernels.FOREIGN:
         st.info("The problems of this sweep are not as this kernel has them.")
         return
     frame = rooflines.roofline_frame(table, costs)
