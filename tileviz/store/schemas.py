@@ -27,7 +27,9 @@ Time = Annotated[float, Meta(gt=0, le=1e30)]
 """A time that something took: never 0."""
 Moment = Annotated[float, Meta(ge=0, le=YEAR_9999)]
 """Unix time."""
-Value = bool | Whole | float | str | None
+Number = Annotated[float, Meta(ge=-1e300, le=1e300)]
+"""Neither infinite nor NaN."""
+Value = bool | Whole | Number | str | None
 """Of a problem's field or of a knob."""
 Values = dict[Name, Value]
 Counts = dict[str, dict[str, Count]]

@@ -7,6 +7,7 @@ from tileviz import kernels, lens
 from tileviz.formats import assignments, duration_us, percent, significant
 from tileviz.records import Trial
 from tileviz.ui import headline
+from tileviz.ui.cells import kept_as_text
 from tileviz.ui.resources import TEXT_NAMES
 from tileviz.ui.stores import store
 from tileviz.ui.sweeps import address
@@ -62,7 +63,7 @@ def _frame(frame: pd.DataFrame, key: str, alt: str) -> None:
         for name in frame
     }
     st.dataframe(
-        frame,
+        kept_as_text(frame),
         hide_index=True,
         width="stretch",
         key=key,

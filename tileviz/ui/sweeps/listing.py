@@ -8,6 +8,7 @@ import streamlit as st
 
 from tileviz.formats import age, assignments, duration_us
 from tileviz.store.sweeps import Pace, SweepView
+from tileviz.ui.cells import kept_as_text
 from tileviz.ui.stores import recorded, store
 from tileviz.ui.sweeps import address
 from tileviz.ui.trouble import guarded
@@ -41,7 +42,7 @@ def title_words(own: list[SweepView], recorded: int) -> str:
 
 def sweeps_frame(views: list[SweepView], shown: str = "", now: float | None = None) -> pd.DataFrame:
     """A row for each sweep, as text. One that cannot be read says so, and the others are drawn."""
-    return pd.DataFrame([_row_or_why(view, shown, now) for view in views]).fillna("-")
+    return kept_as_text(pd.DataFrame([_row_or_why(view, shown, now) for view in views]).fillna("-"))
 
 
 def _row_or_why(view: SweepView, shown: str, now: float | None) -> dict[str, str]:

@@ -7,7 +7,7 @@ from tileviz.engine.presets import recorded_words
 from tileviz.engine.sweeps import client
 from tileviz.formats import assignments
 from tileviz.store.sweeps import SweepView
-from tileviz.ui import explore, places, state
+from tileviz.ui import deleting, explore, places, state
 from tileviz.ui.stores import store
 from tileviz.ui.sweeps import address, bringing, listing, loading, race, watch
 from tileviz.ui.sweeps.space_form import SetUp
@@ -76,9 +76,11 @@ def body(chosen: SetUp) -> None:
     view = address.shown(chosen.kernel.name)
     if view is None:
         _nothing_yet(chosen)
+        deleting.note()
         listing.draw(None)
         bringing.in_expander()
         return
+    deleting.note()
     listing.draw(view)
     with caught():
         _shown(view, chosen)
@@ -86,9 +88,11 @@ def body(chosen: SetUp) -> None:
 
 
 def _shown(view: SweepView, chosen: SetUp) -> None:
+    """The sweep that is open; of one that cannot be drawn the reason."""
     why_not = loading.why_unreadable(view)
     if why_not:
         st.error(f"**Sweep {plain(view.id)} cannot be drawn**: {plain(why_not)}. It came from a file; delete it, or open another one.")
+        deleting.button("Delete this sweep", [view.id], "_sweep_delete")
         return
     if view.recorded:
         _recorded(view, chosen)
@@ -118,6 +122,8 @@ def _which(view: SweepView) -> None:
         st.space("stretch")
         if view.kernel in kernels.names():
             watch.settings_button(view, kernels.kernel(view.kernel))
+        if not (view.recorded or view.active):
+            deleting.button("Delete", [view.id], "_sweep_delete")
 
 
 def _nothing_yet(chosen: SetUp) -> None:

@@ -10,6 +10,7 @@ from tileviz.engine.ceilings_job import stored_ceilings
 from tileviz.engine.sweeps import importance
 from tileviz.records import Trial
 from tileviz.ui import flop_count, places
+from tileviz.ui.cells import kept_as_text
 from tileviz.ui.charts import style
 from tileviz.ui.codeview import waiting
 from tileviz.ui.stores import recorded, store
@@ -234,8 +235,8 @@ def _table(frame: pd.DataFrame, ordinals: list[int], key: str, alt: str) -> None
     right = {name: st.column_config.TextColumn(name, alignment="right") for name in _NUMBERS if name in frame}
     st.session_state[f"_ordinals:{key}"] = ordinals
     st.dataframe(
-        frame, hide_index=True, width="stretch", key=key, on_select=lambda: _row_picked(key), selection_mode="single-row", alt=alt,
-        column_config=right, height=min(38 + 35 * max(1, len(frame)), 423),
+        kept_as_text(frame), hide_index=True, width="stretch", key=key, on_select=lambda: _row_picked(key), selection_mode="single-row",
+        alt=alt, column_config=right, height=min(38 + 35 * max(1, len(frame)), 423),
     )  # fmt: skip
 
 
