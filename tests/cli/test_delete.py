@@ -1,7 +1,6 @@
 """`delete` and what cannot be imported, as a person or a script meets them."""
 
 import json
-import sqlite3
 
 import pytest
 
@@ -70,10 +69,3 @@ def test_rates_alone_are_listed_as_rates(home, tmp_path):
     sweep = tileviz("import", path, "--json").json["sweep"]
     shown = tileviz("show", sweep).out
     assert "2 ok" in shown and "rates alone, no times" in shown and "1.23 TFLOPS  bx=32" in shown
-
-
-def test_a_store_of_the_schema_before_gains_the_trash(home):
-    Store(home)
-    with sqlite3.connect(home / "store.db") as connection:
-        connection.executescript("DROP TABLE trash; DROP TABLE trash_row; DROP INDEX trial_artifact; PRAGMA user_version=4;")
-    assert Store(home).trash() == []

@@ -1,5 +1,6 @@
 """Deleting with undo: what goes and comes back, what must stay, and that nobody waits for it."""
 
+import sqlite3
 import time
 from contextlib import contextmanager
 
@@ -10,6 +11,7 @@ from tests.store.test_sweeps import REQUEST, rows, trial
 from tileviz.errors import BadRequest
 from tileviz.records import Artifact, TunedConfig
 from tileviz.store import Store, deletion, exchange
+from tileviz.store.database import MIGRATIONS
 from tileviz.store.sweeps import SweepRow
 
 
@@ -192,3 +194,13 @@ def test_no_transaction_of_a_large_deletion_changes_more_than_a_batch(store, mon
     store.empty_trash()
     assert set(left(store).values()) == {0}
     assert max(changed) <= 2 * deletion.BATCH + 3 and sum(changed) > 7 * many, "a row is put in one table and taken from another"
+
+
+def test_a_store_of_the_schema_before_gains_the_trash(tmp_path):
+    old = sqlite3.connect(tmp_path / "store.db")
+    old.executescript("".join(MIGRATIONS[:4]) + "PRAGMA user_version=4;")
+    old.close()
+    store = Store(tmp_path)
+    store.save_trial(a_trial())
+    store.delete(["t1"])
+    assert [entry.id for entry in Store(tmp_path).trash()] == ["t1"]

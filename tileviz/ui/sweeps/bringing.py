@@ -12,7 +12,8 @@ from tileviz.ui.trouble import guarded
 def in_expander() -> None:
     with st.expander("Import a sweep from a file", icon=":material/upload:"):
         st.file_uploader(
-            "A CSV, JSON or T4 export of a sweep", type=["json", "csv"], key="sweep_file", on_change=_brought, max_upload_size=MOST_MB,
+            "A CSV, JSON or T4 export of a sweep", type=["json", "csv", "tsv", "txt"], key="sweep_file", on_change=_brought,
+            max_upload_size=MOST_MB,
             help=f"JSON brings back everything; CSV and Kernel Tuner's T4 the same heatmap. At most {MOST_MB} MB.",
         )  # fmt: skip
 

@@ -77,7 +77,7 @@ def _forget(ids: list[str]) -> None:
 
 def shell_lines(view: SweepView) -> list[str]:
     lines = [f"python -m tileviz show {view.id}"]
-    if view.recorded:
+    if view.recorded or view.request.get("imported"):
         return lines
     return [*lines, f"python -m tileviz show {view.id} --keep-best", f"python -m tileviz sweep --resume {view.id}"]
 
