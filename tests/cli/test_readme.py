@@ -24,7 +24,7 @@ def commands() -> list[str]:
 @pytest.mark.parametrize("line", commands())
 def test_every_command_line_of_the_readme_is_one(line):
     asked = arguments.parser().parse_args(shlex.split(line)[3:])
-    assert asked.command in ("doctor", "kernels", "run", "compile", "show", "sweep", "diff", "export", "import", "presets")
+    assert asked.command in ("doctor", "kernels", "run", "compile", "show", "sweep", "diff", "export", "import", "presets", "delete")
 
 
 def test_both_start_commands_name_files_that_exist():

@@ -49,6 +49,7 @@ def parser() -> Parser:
     _diff(commands)
     _presets(commands)
     sweep_arguments.add(commands, _command, _seconds)
+    _delete(commands)
     return top
 
 
@@ -108,6 +109,12 @@ def _presets(commands) -> None:
     command = _command(commands, "presets", "the configs that knobs start from where none are given, your own and the recorded ones")
     command.add_argument("kernel", nargs="?", metavar="KERNEL", help="of this one alone")
     command.add_argument("--forget", metavar="ID", help="delete one of your own")
+
+
+def _delete(commands) -> None:
+    command = _command(commands, "delete", "delete sweeps, trials or compiled code, or take them back; without an ID, list what can be")
+    command.add_argument("ids", nargs="*", metavar="ID", help="of a sweep, of a trial that is in none, or of compiled code (its artifact)")
+    command.add_argument("--undo", action="store_true", help="take back what was deleted in the last 7 days")
 
 
 def _command(commands, name: str, summary: str) -> argparse.ArgumentParser:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from tileviz import kernels
 from tileviz.compiler import targets
 from tileviz.engine.code_checks import checked
-from tileviz.errors import TilevizError
 from tileviz.lens.checks import Check
 from tileviz.records import Artifact, Cost, Trial
 from tileviz.records_json import to_json
@@ -37,7 +36,7 @@ def explained(trial: Trial, artifact: Artifact | None) -> Explained:
         notes = kernel.rules(trial.problem, trial.config, target).notes
         checks = checked(artifact, trial.problem, trial.config, kernel) if artifact is not None else ()
         return Explained(kernel.cost(trial.problem), kernel.conventions(trial.problem), notes, checks)
-    except (TilevizError, KeyError):
+    except kernels.FOREIGN:
         return Explained()
 
 

@@ -7,14 +7,14 @@ import sys
 import time
 import traceback
 
-from tileviz.cli import arguments, diff, doctor, kernels, presets, sweep, trials
+from tileviz.cli import arguments, delete, diff, doctor, kernels, presets, sweep, trials
 from tileviz.errors import BadRequest, TilevizError
 from tileviz.store import tileviz_home
 
 COMMANDS = {
     "doctor": doctor.doctor, "kernels": kernels.kernels, "compile": trials.compile, "run": trials.run, "show": sweep.show,
     "diff": diff.diff, "presets": presets.presets,
-    "sweep": sweep.sweep, "export": sweep.export, "import": sweep.bring_in,
+    "sweep": sweep.sweep, "export": sweep.export, "import": sweep.bring_in, "delete": delete.delete,
 }  # fmt: skip
 
 FAILED, BAD_USAGE, INTERRUPTED, TERMINATED = 1, 2, 130, 143

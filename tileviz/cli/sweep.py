@@ -140,7 +140,7 @@ def sweep_text(document: dict) -> str:
     lines = [f"{document['kernel']} on {document['device'] or document['target']}: {len(rows):,} configs requested, {counts}", f"  {ended}"]
     lines += [f"  {count:>6,}  {status}: {reason}" for (status, reason), count in _reasons(rows)]
     for number, problem in enumerate(document["problems"]):
-        own = [row for row in rows if row["problem_index"] == number and row["same_as"] is None and row["timing"] and row["status"] == "ok"]
+        own = [row for row in rows if row["problem_index"] == number and row["same_as"] is None and row["status"] == "ok"]
         best = document["best_of"][number]
         lines += ["", f"  {formats.assignments(problem)}", *_counted(document["kernel"], problem)]
         lines += [f"    {document['no_best'][number]}"] if best is None else []
@@ -156,8 +156,12 @@ def _reasons(rows: list[dict]) -> list[tuple[tuple[str, str], int]]:
     return told.most_common(TOP)
 
 
-def _top(rows: list[dict], best: dict | None, tied: list[str]) -> list[str]:
-    """The best one first, then those tied with it, and last those whose time is that of a launch."""
+def _top(found: list[dict], best: dict | None, tied: list[str]) -> list[str]:
+    """The best one first, then those tied with it, and last those whose time is that of a launch; of a file that tells rates alone those
+    of the highest rate."""
+    rows = [row for row in found if row["timing"]]
+    if not rows:
+        return _top_rates([row for row in found if row["tflops"] or row["gbps"]])
     order = sorted(rows, key=lambda row: (row["launch_bound"], row is not best, row["trial"] not in tied, row["timing"]["median_us"]))
     lines = []
     for row in order[:TOP]:
@@ -171,15 +175,21 @@ def _top(rows: list[dict], best: dict | None, tied: list[str]) -> list[str]:
     return lines
 
 
+def _top_rates(rows: list[dict]) -> list[str]:
+    if not rows:
+        return ["    no config gave a time"]
+    order = sorted(rows, key=lambda row: (row["tflops"] or 0.0, row["gbps"] or 0.0), reverse=True)
+    told = [(formats.rate(row["tflops"], row["gbps"], bound_by_rates(row["tflops"], row["gbps"])), row["config"]) for row in order[:TOP]]
+    return ["    rates alone, no times", *(f"      {rate:>12}  {formats.assignments(config)}" for rate, config in told)]
+
+
 def _counted(kernel: str, problem: dict) -> list[str]:
     """Which count of FLOPs the rates follow and how a mask lies, where there is more than one way."""
-    if kernel not in kernels.names():
-        return []
-    found = kernels.kernel(kernel)
     try:
+        found = kernels.kernel(kernel)
         halved = ["TFLOPS: causal, halved as papers count"] if found.cost(problem).exact_flops is not None else []
         return [f"    {words}" for words in (*found.conventions(problem), *halved)]
-    except KeyError:
+    except kernels.FOREIGN:
         return []
 
 

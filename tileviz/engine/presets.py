@@ -96,7 +96,8 @@ def keep(store: Store, sweep: str) -> list[TunedConfig]:
         raise BadRequest(f"no sweep '{sweep}' under {store.home}")
     found = best_of(store, view)
     if view.recorded or not found:
-        why = "comes with tileviz, and so do its presets" if view.recorded else "has no config with a time"
+        why = "came from a file, and its trials are not here" if view.request.get("imported") else "has no config with a time"
+        why = "comes with tileviz, and so do its presets" if view.recorded else why
         raise BadRequest(f"sweep {sweep} {why}: there is nothing to keep")
     if unused := next(filter(None, map(why_unused, found)), ""):
         raise BadRequest(f"sweep {sweep} is {unused}; sweep again")

@@ -3,7 +3,7 @@
 import functools
 import importlib
 
-from tileviz.errors import UnknownName
+from tileviz.errors import TilevizError, UnknownName
 from tileviz.kernels.base import Kernel
 
 MODULES = {
@@ -13,6 +13,9 @@ MODULES = {
     "softmax": "tileviz.kernels.softmax",
     "flash_attention": "tileviz.kernels.flash_attention",
 }
+
+FOREIGN = (TilevizError, KeyError, TypeError, ValueError, ArithmeticError)
+"""What asking for a kernel, or a kernel of a problem, raises where these are not of this version: a file says what it likes."""
 
 
 @functools.cache

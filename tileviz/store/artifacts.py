@@ -56,6 +56,10 @@ class ArtifactFiles:
             for name, text in files.items():
                 _replace(folder / name, text.encode())
 
+    def remove(self, key: str) -> None:
+        """Deletes the files of one artifact."""
+        shutil.rmtree(self.folder(key), ignore_errors=True)
+
     def clear(self) -> None:
         shutil.rmtree(self.root, ignore_errors=True)
 

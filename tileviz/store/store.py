@@ -14,6 +14,7 @@ from tileviz.records import Artifact, Device, JobView, Trial
 from tileviz.records_json import resources_from_json, to_json, trial_from_json
 from tileviz.store.artifacts import ArtifactFiles
 from tileviz.store.database import Database
+from tileviz.store.deletion import DeletionStore
 from tileviz.store.home import tileviz_home
 from tileviz.store.presets import PresetStore
 from tileviz.store.rows import document, trial_written
@@ -30,7 +31,7 @@ def new_id() -> str:
     return uuid.uuid4().hex[:12]
 
 
-class Store(SweepStore, PresetStore):
+class Store(SweepStore, PresetStore, DeletionStore):
     """The store of one TILEVIZ_HOME. Cheap to make; every call opens its own connection. Raises StoreError."""
 
     def __init__(self, home: Path | str | None = None) -> None:

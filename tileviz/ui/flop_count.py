@@ -7,7 +7,6 @@ import streamlit as st
 
 from tileviz import formats, kernels
 from tileviz.bench.roofline import recounted
-from tileviz.errors import TilevizError
 from tileviz.records import FLOP_COUNTS, Cost, Problem, Trial
 from tileviz.ui.trouble import plain
 
@@ -24,7 +23,7 @@ def cost_of(kernel: str, problem: Problem) -> Cost | None:
     """None for a kernel or a problem that is not known here."""
     try:
         return kernels.kernel(kernel).cost(problem)
-    except (TilevizError, KeyError):
+    except kernels.FOREIGN:
         return None
 
 
@@ -86,5 +85,5 @@ def sentences(kernel: str, problem: Problem) -> tuple[str, ...]:
     """What others read otherwise of this problem, and how it is read here."""
     try:
         return kernels.kernel(kernel).conventions(problem)
-    except (TilevizError, KeyError):
+    except kernels.FOREIGN:
         return ()

@@ -6,7 +6,7 @@ import streamlit as st
 from tileviz.engine.requests import Request
 from tileviz.formats import assignments, duration_us, short_age, significant
 from tileviz.records import Trial
-from tileviz.ui import measuring, script, state
+from tileviz.ui import deleting, measuring, script, state
 from tileviz.ui.forms import Chosen
 from tileviz.ui.stores import store
 from tileviz.ui.trouble import guarded, plain
@@ -46,13 +46,18 @@ def link(chosen: Chosen, request: Request) -> str:
 def _last_runs(kernel: str) -> None:
     trials = store().trials(kernel, limit=LAST, sweeps=False)
     if not trials:
+        deleting.note()
         return
-    st.markdown(f"**Last runs of {plain(kernel)}**", help="Click a row to load its knobs and show it.")
-    st.session_state["_listed"] = [t.trial for t in trials]
-    st.dataframe(
+    st.markdown(f"**Last runs of {plain(kernel)}**", help="Click a row to load its knobs and show it; then it can be deleted.")
+    listed = st.session_state["_listed"] = [t.trial for t in trials]
+    picked = st.dataframe(
         runs_frame(trials), hide_index=True, width="stretch", key="last_runs", on_select=_picked, selection_mode="single-row",
         alt="Last runs of this kernel", column_config=_COLUMNS,
-    )  # fmt: skip
+    ).selection.rows  # fmt: skip
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        if picked and picked[0] < len(listed):
+            deleting.button(f"Delete run {listed[picked[0]]}", [listed[picked[0]]], "_run_delete")
+        deleting.note()
 
 
 def runs_frame(trials: list[Trial], now: float | None = None) -> pd.DataFrame:

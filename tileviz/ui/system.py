@@ -3,7 +3,7 @@
 import os
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pandas as pd
 import streamlit as st
@@ -13,16 +13,20 @@ from tileviz.bench.peaks import peaks_of
 from tileviz.compiler import toolchain
 from tileviz.engine import client
 from tileviz.engine.ceilings_job import FACT as CEILINGS
-from tileviz.formats import arithmetic, assignments, bandwidth, percent, size_bytes
+from tileviz.formats import age, arithmetic, assignments, bandwidth, percent, size_bytes
 from tileviz.records import Device, JobView
+from tileviz.store.deletion import CodeEntry
 from tileviz.store.home import network_warning
 from tileviz.store.recorded import Recorded
-from tileviz.ui import runs
+from tileviz.ui import deleting, runs
 from tileviz.ui.places import devices as local_devices
 from tileviz.ui.stores import recorded, store
 from tileviz.ui.trouble import guarded, plain
 
 TICK_S = 2.0
+
+MOST_CODE = 100
+"""Entries of compiled code that are listed."""
 
 FACTS = {
     "compute_capability": "compute capability", "sm_count": "SMs", "cores": "cores", "memory_bytes": "memory",
@@ -257,6 +261,35 @@ def storage() -> None:
         st.button("Clear it", key="clear", type="primary", on_click=_clear)
     if st.session_state.pop("_cleared", False):
         st.success("The compiled code was cleared.")
+    _code_entries()
+    deleting.note()
+    deleting.trash()
+
+
+def _code_entries() -> None:
+    """Compiled code, newest first; what is chosen can be deleted."""
+    found = store().code_entries(MOST_CODE)
+    if not found:
+        return
+    title = f"Compiled code ({'the last ' if len(found) == MOST_CODE else ''}{len(found):,})"
+    with st.expander(title, icon=":material/code_blocks:"):
+        picked = st.dataframe(
+            code_frame(found), hide_index=True, width="stretch", key="code_entries", on_select="rerun", selection_mode="multi-row",
+            alt="Compiled code", height=min(38 + 35 * len(found), 388),
+        ).selection.rows  # fmt: skip
+        chosen = [found[row].key for row in picked if row < len(found)]
+        deleting.button(f"Delete the chosen ({len(chosen)})", chosen, "_code_delete")
+
+
+def code_frame(found: Sequence[CodeEntry], now: float | None = None) -> pd.DataFrame:
+    """A row for each, as text."""
+    return pd.DataFrame(
+        {
+            "compiled": age(entry.created, now), "kernel": entry.kernel or "-", "target": entry.target or "-",
+            "compiler": entry.compiler or "-", "runs with it": f"{entry.trials:,}", "artifact": entry.key,
+        }
+        for entry in found
+    )  # fmt: skip
 
 
 @guarded

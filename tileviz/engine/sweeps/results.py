@@ -12,11 +12,14 @@ from tileviz.store.sweeps import SweepView
 
 
 def view_of(store: Store, sweep: str) -> SweepView:
-    """The sweep. Raises BadRequest, with the newest ones, when there is none of this id."""
+    """The sweep. Raises BadRequest, with the newest ones, when there is none of this id, and StoreError for one that cannot be read."""
     view = store.sweep(sweep)
     if view is None:
         newest = ", ".join(found.id for found in store.sweeps(limit=5)) or "none yet"
         raise BadRequest(f"no sweep '{sweep}' under {store.home}; the newest: {newest}")
+    why_not = exchange.why_unreadable(view.request, store.sweep_columns(sweep)) if view.request.get("imported") else ""
+    if why_not:  # an earlier version took files unchecked
+        raise StoreError(f"sweep {sweep} cannot be shown: {why_not}; `python -m tileviz delete {sweep}` deletes it")
     return view
 
 
@@ -75,17 +78,19 @@ def export(store: Store, sweep: str, form: str, path: Path) -> int:
 def bring_in(store: Store, path: Path) -> str:
     """Stores the sweep of an exported file and gives its new id. Raises BadRequest for a file that cannot be read as one."""
     try:
-        text = path.read_text()
-    except (OSError, UnicodeDecodeError) as error:
+        with path.open("rb") as file:
+            content = file.read((exchange.MOST_MB << 20) + 1)
+    except (OSError, ValueError) as error:
         raise BadRequest(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
-    return bring_in_text(store, text, path.name)
+    return bring_in_content(store, content, path.name)
 
 
-def bring_in_text(store: Store, text: str, name: str) -> str:
-    """Stores the sweep in the text of an exported file called `name`, and gives its new id. Raises BadRequest."""
-    found = exchange.read(text)
+def bring_in_content(store: Store, content: bytes, name: str) -> str:
+    """Stores the sweep in an exported file called `name`, and gives its new id. Raises BadRequest."""
+    found = exchange.read(content)
     sweep = new_id()
-    store.create_sweep(sweep, {**found.request, "imported": name}, found.rows, state="done", reason=f"imported from {name}")
+    reason = ". ".join((f"imported from {name}", *(note.rstrip(".") for note in found.notes)))
+    store.create_sweep(sweep, {**found.request, "imported": name}, found.rows, state="done", reason=reason)
     return sweep
 
 

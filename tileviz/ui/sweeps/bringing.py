@@ -3,18 +3,18 @@
 import streamlit as st
 
 from tileviz.engine.sweeps import results
+from tileviz.store.exchange import MOST_MB
 from tileviz.ui.stores import store
 from tileviz.ui.sweeps import address
 from tileviz.ui.trouble import guarded
-
-MOST_MB = 64
 
 
 def in_expander() -> None:
     with st.expander("Import a sweep from a file", icon=":material/upload:"):
         st.file_uploader(
-            "A CSV, JSON or T4 export of a sweep", type=["json", "csv"], key="sweep_file", on_change=_brought, max_upload_size=MOST_MB,
-            help="JSON brings back everything; CSV and Kernel Tuner's T4 the same heatmap.",
+            "A CSV, JSON or T4 export of a sweep", type=["json", "csv", "tsv", "txt"], key="sweep_file", on_change=_brought,
+            max_upload_size=MOST_MB,
+            help=f"JSON brings back everything; CSV and Kernel Tuner's T4 the same heatmap. At most {MOST_MB} MB.",
         )  # fmt: skip
 
 
@@ -28,5 +28,4 @@ def _brought() -> None:
 
 def bring(content: bytes, name: str) -> None:
     """Stores the sweep and opens it. Raises BadRequest for a file that holds none."""
-    text = content.decode("utf-8", errors="replace")
-    address.open_sweep(store().sweep(results.bring_in_text(store(), text, name)))
+    address.open_sweep(store().sweep(results.bring_in_content(store(), content, name)))

@@ -8,10 +8,11 @@ from tileviz.bench.roofline import why_over
 from tileviz.formats import assignments, compared_value, duration_us, percent, significant
 from tileviz.records import Trial
 from tileviz.ui import headline
+from tileviz.ui.cells import kept_as_text
 from tileviz.ui.resources import TEXT_NAMES
 from tileviz.ui.stores import store
 from tileviz.ui.sweeps import address
-from tileviz.ui.sweeps.table import MEASURED, NOT_RUN, PRUNED, SweepTable, differing, rated
+from tileviz.ui.sweeps.table import MEASURED, NOT_RUN, PRUNED, UNTOLD, SweepTable, differing, rated
 from tileviz.ui.trouble import plain
 
 COUNTED = ("sass", "ptx", "source")
@@ -67,7 +68,7 @@ def _frame(frame: pd.DataFrame, key: str, alt: str) -> None:
         for name in frame
     }
     st.dataframe(
-        frame,
+        kept_as_text(frame),
         hide_index=True,
         width="stretch",
         key=key,
@@ -113,6 +114,9 @@ def _why_not(row: pd.Series, trial: Trial | None) -> None:
     """Why this config has no time."""
     if row["status"] == "not_run":
         st.info("Not tried: the search ended, or has not come to it yet.")
+        return
+    if row["kind"] == UNTOLD:
+        st.info("It ran right. The file that it came from tells no time or rate of it.")
         return
     if trial is not None and trial.status not in ("ok", "pruned"):
         headline.status(trial)

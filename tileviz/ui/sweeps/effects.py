@@ -27,7 +27,7 @@ def effects_frame(table: SweepTable, problem: int) -> pd.DataFrame:
             kinds = counts.loc[value] if value in counts.index else pd.Series(dtype=int)
             of = {kind: int(kinds.get(kind, 0)) for kind in (MEASURED, FAILED, PRUNED, NOT_RUN)}
             best, median = times.loc[value] if value in times.index else (float("nan"), float("nan"))
-            out.append([knob, value, sum(of.values()), *of.values(), best, median])
+            out.append([knob, value, int(kinds.sum()), *of.values(), best, median])
     return pd.DataFrame(out, columns=COLUMNS)
 
 

@@ -4,7 +4,7 @@ import pandas as pd
 
 from tileviz.engine.sweeps.space import rule_kind
 from tileviz.ui.headline import SENTENCES
-from tileviz.ui.sweeps.table import MEASURED, NOT_RUN, SweepTable
+from tileviz.ui.sweeps.table import MEASURED, NOT_RUN, UNTOLD, SweepTable
 
 COLUMNS = ["status", "configs", "share", "reason", "example", "ordinal"]
 
@@ -13,7 +13,7 @@ def failure_frame(table: SweepTable, problem: int) -> pd.DataFrame:
     """A row for each kind of failure, the most frequent first. Reasons that differ in their numbers alone are one kind; `example` is the
     first one's own words, `ordinal` its config. Configs that share another's code count, too."""
     rows = table.of_problem(problem)
-    rest = rows[~rows["kind"].isin([MEASURED, NOT_RUN])]
+    rest = rows[~rows["kind"].isin([MEASURED, NOT_RUN, UNTOLD])]
     kinds = rest["reason"].fillna("").map(_kind)
     out = []
     for (status, kind), group in rest.groupby([rest["status"], kinds], sort=False):

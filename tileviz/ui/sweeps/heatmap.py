@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from tileviz.formats import duration_us, scale_us, significant
 from tileviz.ui.charts import style
-from tileviz.ui.sweeps.table import FAILED, MEASURED, NOT_RUN, PRUNED, RATES, SHORT, SweepTable
+from tileviz.ui.sweeps.table import FAILED, MEASURED, NOT_RUN, PRUNED, RATES, SHORT, UNTOLD, SweepTable, rated
 
 BEST, MEDIAN = "best", "median"
 
@@ -24,9 +24,13 @@ MOST_LABELLED = (14, 24)
 BETWEEN_PX = 58
 """Between two rows of panels: the ticks of one and the name of the next."""
 
+NO_NUMBER = "no time"
+"""In a cell of a config that ran right and has no number to show."""
+
 NOT_RUN_COLOUR = "#8d98a5"
-KIND_CODES = {PRUNED: 0, FAILED: 1, NOT_RUN: 2}
-KIND_COLOURS = (style.PRUNED, style.FAILED, NOT_RUN_COLOUR)
+UNTOLD_COLOUR = "#b9c2cc"
+KIND_COLOURS = {PRUNED: style.PRUNED, FAILED: style.FAILED, NOT_RUN: NOT_RUN_COLOUR, UNTOLD: UNTOLD_COLOUR}
+KIND_CODES = {kind: code for code, kind in enumerate(KIND_COLOURS)}
 
 COLUMNS = ["x", "y", "by", "kind", "value", "share", "ordinal", "measured", "configs", "cell", "hover"]
 
@@ -65,8 +69,8 @@ def heatmap_frame(table: SweepTable, choice: Choice) -> pd.DataFrame:
     groups = rows.groupby("cell_id")
     cells["measured"] = cells["cell_id"].map(timed.groupby("cell_id").size()).fillna(0).astype(int)
     cells["configs"] = cells["cell_id"].map(groups.size())
-    cells["share"] = table.shares(choice.problem, cells["median_us"].where(cells["value"].notna()))
-    cells.loc[cells["value"].isna(), "kind"] = cells["kind"].where(cells["kind"] != MEASURED, FAILED)
+    cells["share"] = table.shares(choice.problem, cells["value"], column)
+    cells.loc[cells["value"].isna(), "kind"] = cells["kind"].where(cells["kind"] != MEASURED, UNTOLD)
     divisor, unit = _unit(cells["value"], choice.metric)
     cells["cell"] = [_cell(row, divisor, best) for row in cells.itertuples()]
     cells["hover"] = [_hover(table, choice, row, best) for row in cells.itertuples()]
@@ -103,7 +107,7 @@ def caption(table: SweepTable, choice: Choice, frame: pd.DataFrame) -> str:
         words += "; " + ", ".join(f"{name}={value} fixed" for name, value in choice.fixed.items())
     measured, cells = int((frame["kind"] == MEASURED).sum()), len(frame)
     words += f". {measured:,} of {cells:,} cells measured"
-    kinds = [(kind, int((frame["kind"] == kind).sum())) for kind in (PRUNED, FAILED, NOT_RUN)]
+    kinds = [(kind, int((frame["kind"] == kind).sum())) for kind in KIND_CODES]
     words += "".join(f", {count:,} {kind}" for kind, count in kinds if count)
     if table.idle:
         words += f". No difference here: {', '.join(table.idle)}"
@@ -162,7 +166,7 @@ def _unit(values: pd.Series, metric: str) -> tuple[float, str]:
 def _cell(row, divisor: float, best: int | None) -> str:
     if row.kind == MEASURED:
         return f"\u2605 {significant(row.value / divisor)}" if row.Index == best else significant(row.value / divisor)
-    return SHORT.get(row.status, row.status)
+    return NO_NUMBER if row.kind == UNTOLD else SHORT.get(row.status, row.status)
 
 
 def _hover(table: SweepTable, choice: Choice, row, best: int | None) -> str:
@@ -172,7 +176,8 @@ def _hover(table: SweepTable, choice: Choice, row, best: int | None) -> str:
     rest = " ".join(f"{name}={table.knobs.at[row.Index, name]}" for name in others)
     if row.kind == MEASURED:
         spread = f" ({duration_us(row.p10_us)} to {duration_us(row.p90_us)})" if row.p10_us == row.p10_us else ""
-        lines.append(f"<b>{duration_us(row.median_us)}</b>{spread}, {_standing(table, choice, row, best)}")
+        told = duration_us(row.median_us) if row.median_us == row.median_us else rated(row.tflops, row.gbps)
+        lines.append(f"<b>{told}</b>{spread}, {_standing(table, choice, row, best)}")
         lines += [html.escape(rest)] if rest else []
         lines.append(f"{choice.reduce} of {row.measured:,} measured of {row.configs:,} configs" if row.configs > 1 else "one config")
     else:
@@ -184,8 +189,10 @@ def _hover(table: SweepTable, choice: Choice, row, best: int | None) -> str:
 def _standing(table: SweepTable, choice: Choice, row, best: int | None) -> str:
     if row.launch_bound:
         return "launch-bound: not ranked"
-    if best is None or row.Index == best:
-        return "the best" if row.Index == best else "no best"
+    if row.Index == best:
+        return "the best"
+    if best is None and row.median_us == row.median_us:
+        return "no best"
     return "tied with the best" if row.trial in table.tied(choice.problem) else f"{row.share:.0%} of the best speed"
 
 
@@ -208,7 +215,7 @@ def _panel(cells: pd.DataFrame, xs: list, ys: list, axes: dict, low: float, numb
     floor = min(low, 0.9)
     common = {"type": "heatmap", "x": xs, "y": ys, "hoverinfo": "skip", "xgap": 1, "ygap": 1, **axes}
     bar = {"title": {"text": "speed,<br>% of best"}, "thickness": 10, "tickformat": ".0%", "len": 0.9, "outlinewidth": 0}
-    steps = [[(i + end) / 3, colour] for i, colour in enumerate(KIND_COLOURS) for end in (0, 1)]
+    steps = [[(i + end) / len(KIND_COLOURS), colour] for i, colour in enumerate(KIND_COLOURS.values()) for end in (0, 1)]
     points = {"type": "scatter", "x": cells["x"].tolist(), "y": cells["y"].tolist(), **axes}
     words = {
         "mode": "text",
@@ -227,7 +234,7 @@ def _panel(cells: pd.DataFrame, xs: list, ys: list, axes: dict, low: float, numb
     }
     return [
         {**common, "z": shares, "zmin": floor, "zmax": 1, "colorscale": "Viridis", "showscale": first, "colorbar": bar},
-        {**common, "z": kinds, "zmin": 0, "zmax": 2, "colorscale": steps, "showscale": False},
+        {**common, "z": kinds, "zmin": 0, "zmax": len(KIND_COLOURS) - 1, "colorscale": steps, "showscale": False},
         *([{**points, **words}] if numbers else []),
         {**points, **clicks},
     ]

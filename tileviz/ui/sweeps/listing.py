@@ -1,17 +1,21 @@
 """The list of sweeps: a row opens one."""
 
 import json
+import logging
 
 import pandas as pd
 import streamlit as st
 
 from tileviz.formats import age, assignments, duration_us
 from tileviz.store.sweeps import Pace, SweepView
+from tileviz.ui.cells import kept_as_text
 from tileviz.ui.stores import recorded, store
 from tileviz.ui.sweeps import address
 from tileviz.ui.trouble import guarded
 
 MOST = 50
+
+LOG = logging.getLogger("tileviz.ui")
 
 
 def draw(shown: SweepView | None) -> None:
@@ -37,8 +41,16 @@ def title_words(own: list[SweepView], recorded: int) -> str:
 
 
 def sweeps_frame(views: list[SweepView], shown: str = "", now: float | None = None) -> pd.DataFrame:
-    """A row for each sweep, as text."""
-    return pd.DataFrame([_row(view, shown, now) for view in views])
+    """A row for each sweep, as text. One that cannot be read says so, and the others are drawn."""
+    return kept_as_text(pd.DataFrame([_row_or_why(view, shown, now) for view in views]).fillna("-"))
+
+
+def _row_or_why(view: SweepView, shown: str, now: float | None) -> dict[str, str]:
+    try:
+        return _row(view, shown, now)
+    except Exception:
+        LOG.exception("sweep %s cannot be drawn", view.id)
+        return {"": "\u25cf" if view.id == shown else "", "kernel": str(view.kernel), "state": "cannot be drawn", "sweep": view.id}
 
 
 def _row(view: SweepView, shown: str, now: float | None) -> dict[str, str]:

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from tileviz.store import exchange
 from tileviz.store.sweeps import SweepView
 from tileviz.ui.stores import store
 from tileviz.ui.sweeps.table import SweepTable, table_of
@@ -19,6 +20,16 @@ def table(view: SweepView) -> SweepTable:
         st.session_state["_sweep_held"] = (view.id, version)
     drawn = _table(str(store().home), view.id, version)
     return replace(drawn, view=replace(view, bests=drawn.view.bests, tied=drawn.view.tied))  # the best of what is drawn
+
+
+def why_unreadable(view: SweepView) -> str:
+    """Why an imported sweep cannot be drawn: earlier versions took files unchecked. Empty for one that can, and for our own."""
+    return _why(str(store().home), view.id) if view.request.get("imported") else ""
+
+
+@st.cache_resource(max_entries=200, show_spinner=False)
+def _why(_home: str, sweep: str) -> str:
+    return exchange.why_unreadable(store().sweep(sweep).request, store().sweep_columns(sweep))
 
 
 def refresh() -> None:

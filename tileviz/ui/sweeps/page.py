@@ -7,12 +7,12 @@ from tileviz.engine.presets import recorded_words
 from tileviz.engine.sweeps import client
 from tileviz.formats import assignments
 from tileviz.store.sweeps import SweepView
-from tileviz.ui import explore, places, state
+from tileviz.ui import deleting, explore, places, state
 from tileviz.ui.stores import store
 from tileviz.ui.sweeps import address, bringing, listing, loading, race, watch
 from tileviz.ui.sweeps.space_form import SetUp
 from tileviz.ui.sweeps.space_words import count_words, effort_words, rule_lines
-from tileviz.ui.trouble import plain
+from tileviz.ui.trouble import caught, plain
 
 WHAT_THIS_IS = (
     "A sweep tries many configs of one kernel: each is compiled, checked against a float64 reference and timed, and every result is kept."
@@ -76,10 +76,24 @@ def body(chosen: SetUp) -> None:
     view = address.shown(chosen.kernel.name)
     if view is None:
         _nothing_yet(chosen)
+        deleting.note()
         listing.draw(None)
         bringing.in_expander()
         return
+    deleting.note()
     listing.draw(view)
+    with caught():
+        _shown(view, chosen)
+    bringing.in_expander()
+
+
+def _shown(view: SweepView, chosen: SetUp) -> None:
+    """The sweep that is open; of one that cannot be drawn the reason."""
+    why_not = loading.why_unreadable(view)
+    if why_not:
+        st.error(f"**Sweep {plain(view.id)} cannot be drawn**: {plain(why_not)}. It came from a file; delete it, or open another one.")
+        deleting.button("Delete this sweep", [view.id], "_sweep_delete")
+        return
     if view.recorded:
         _recorded(view, chosen)
     _which(view)
@@ -87,7 +101,6 @@ def body(chosen: SetUp) -> None:
     from tileviz.ui.sweeps import results  # only now: plotly takes its time, and the form is on the screen
 
     results.draw(loading.table(view))
-    bringing.in_expander()
 
 
 def _recorded(view: SweepView, chosen: SetUp) -> None:
@@ -109,6 +122,8 @@ def _which(view: SweepView) -> None:
         st.space("stretch")
         if view.kernel in kernels.names():
             watch.settings_button(view, kernels.kernel(view.kernel))
+        if not (view.recorded or view.active):
+            deleting.button("Delete", [view.id], "_sweep_delete")
 
 
 def _nothing_yet(chosen: SetUp) -> None:

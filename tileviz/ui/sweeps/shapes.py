@@ -19,10 +19,13 @@ MARKS = ("circle", "square", "diamond", "cross", "x", "triangle-up", "star")
 
 
 def sizes(table: SweepTable) -> list[str]:
-    """Numeric fields in which the problems differ: what may be the horizontal axis."""
-    fields = table.problems[0]
-    numeric = [name for name, value in fields.items() if isinstance(value, (int, float)) and not isinstance(value, bool)]
-    return [name for name in numeric if len({p.get(name) for p in table.problems}) > 1]
+    """Fields with a number in every problem, in which the problems differ: what may be the horizontal axis."""
+    numeric = [name for name in table.problems[0] if all(_is_number(p.get(name)) for p in table.problems)]
+    return [name for name in numeric if len({p[name] for p in table.problems}) > 1]
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def shapes_frame(table: SweepTable, trials: dict[int, Trial]) -> pd.DataFrame:

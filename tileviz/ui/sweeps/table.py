@@ -13,7 +13,8 @@ from tileviz.formats import rate, word
 from tileviz.measured import why_no_best
 from tileviz.store.sweeps import SweepView
 
-MEASURED, FAILED, PRUNED, NOT_RUN = "measured", "failed", "pruned", "not run"
+MEASURED, FAILED, PRUNED, NOT_RUN, UNTOLD = "measured", "failed", "pruned", "not run", "without a number"
+"""UNTOLD ran right, and the file that it came from tells no time or rate of it."""
 
 KIND_OF = {"ok": MEASURED, "pruned": PRUNED, "unsupported": PRUNED, "not_run": NOT_RUN, "cancelled": NOT_RUN}
 """What a status is drawn as; every other status has failed."""
@@ -103,11 +104,14 @@ class SweepTable:
         found = self.view.bests.get(problem)
         return self.index_of(found.ordinal) if found is not None else None
 
-    def shares(self, problem: int, us: pd.Series) -> pd.Series:
-        """Speed relative to the best, 0 to 1: times over its time. Those that are tied with it may have a shorter one by chance."""
-        best = self.best(problem)
-        base = self.rows.at[best, "median_us"] if best is not None else self.timed(problem)["median_us"].min()
-        return (base / us).clip(upper=1.0)
+    def shares(self, problem: int, values: pd.Series, column: str = "median_us") -> pd.Series:
+        """Speed relative to the best, 0 to 1: its time over others', or others' rates over its own. Those that are tied with it may be
+        quicker by chance."""
+        best, own = self.best(problem), self.of_problem(problem)
+        found = own.loc[own["kind"] == MEASURED, column]
+        is_time = column == RATES["latency"]
+        base = self.rows.at[best, column] if best is not None else found.min() if is_time else found.max()
+        return (base / values if is_time else values / base).clip(upper=1.0)
 
     def why_no_best(self, problem: int) -> str:
         """In a sentence without its full stop."""
@@ -133,6 +137,8 @@ def table_of(view: SweepView, columns: Mapping[str, list]) -> SweepTable:
     status = rows["status"].where(~rows["implausible"], "implausible")
     rows["status"] = status
     rows["kind"] = status.map(KIND_OF).fillna(FAILED)
+    told = [name for name in RATES.values() if name in rows]
+    rows.loc[(rows["kind"] == MEASURED) & rows[told].isna().all(axis=1), "kind"] = UNTOLD
     rows["timed"] = (rows["kind"] == MEASURED) & rows["median_us"].notna()
     rows["leader"] = rows["same_as"].isna()
     for name in ("shared_static_bytes", "shared_dynamic_bytes"):

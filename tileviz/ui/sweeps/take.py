@@ -6,7 +6,6 @@ from tileviz import kernels
 from tileviz.compiler import targets
 from tileviz.engine import presets
 from tileviz.engine.sweeps import results
-from tileviz.errors import TilevizError
 from tileviz.store import exchange
 from tileviz.store.sweeps import SweepView
 from tileviz.ui import script
@@ -79,7 +78,7 @@ def _forget(ids: list[str]) -> None:
 
 def shell_lines(view: SweepView) -> list[str]:
     lines = [f"python -m tileviz show {view.id}"]
-    if view.recorded:
+    if view.recorded or view.request.get("imported"):
         return lines
     return [*lines, f"python -m tileviz show {view.id} --keep-best", f"python -m tileviz sweep --resume {view.id}"]
 
@@ -94,7 +93,7 @@ def best_script(table: SweepTable, problem: int, best: int) -> str:
         kernel, target = kernels.kernel(view.kernel), targets.target(view.target)
         device = "cuda" if view.recorded else view.device  # a recorded one goes by its name
         return script.script(kernel, kernel.problem(table.problems[problem], target.kind), config, target, device)
-    except (TilevizError, KeyError):
+    except kernels.FOREIGN:
         return alone
 
 

@@ -8,9 +8,9 @@ from tileviz.bench.peaks import peaks_of
 from tileviz.compiler import targets
 from tileviz.engine.ceilings_job import stored_ceilings
 from tileviz.engine.sweeps import importance
-from tileviz.errors import TilevizError
 from tileviz.records import Trial
 from tileviz.ui import flop_count, places
+from tileviz.ui.cells import kept_as_text
 from tileviz.ui.charts import style
 from tileviz.ui.codeview import waiting
 from tileviz.ui.stores import recorded, store
@@ -171,7 +171,7 @@ def draw_roofline(table: SweepTable, problem: int) -> None:
     try:
         costs = {n: kernel.cost(p).counted(flop_count.chosen()) for n, p in enumerate(table.problems)}
         mode = kernel.math_mode(table.problems[problem], targets.target(view.target))
-    except (TilevizError, KeyError):
+    except kernels.FOREIGN:
         st.info("The problems of this sweep are not as this kernel has them.")
         return
     frame = rooflines.roofline_frame(table, costs)
@@ -238,8 +238,8 @@ def _table(frame: pd.DataFrame, ordinals: list[int], key: str, alt: str) -> None
     right = {name: st.column_config.TextColumn(name, alignment="right") for name in _NUMBERS if name in frame}
     st.session_state[f"_ordinals:{key}"] = ordinals
     st.dataframe(
-        frame, hide_index=True, width="stretch", key=key, on_select=lambda: _row_picked(key), selection_mode="single-row", alt=alt,
-        column_config=right, height=min(38 + 35 * max(1, len(frame)), 423),
+        kept_as_text(frame), hide_index=True, width="stretch", key=key, on_select=lambda: _row_picked(key), selection_mode="single-row",
+        alt=alt, column_config=right, height=min(38 + 35 * max(1, len(frame)), 423),
     )  # fmt: skip
 
 

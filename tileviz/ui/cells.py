@@ -1,0 +1,14 @@
+"""Words of others in a table: Streamlit lets its cells be taken along as CSV, and a spreadsheet takes some texts for formulas."""
+
+import pandas as pd
+
+from tileviz.store.csv_cells import text_cell, value_of
+
+
+def kept_as_text(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table with a mark before each text that would be a formula, as in our own CSV; numbers and a lone dash stay as they are."""
+    return frame.map(_kept)
+
+
+def _kept(cell: object) -> object:
+    return text_cell(cell) if isinstance(cell, str) and len(cell) > 1 and isinstance(value_of(cell), str) else cell
