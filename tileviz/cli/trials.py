@@ -30,7 +30,7 @@ def compile(asked) -> int:
         target=asked.target,
         device=asked.device,
         until="source" if source_only else "all",
-        presets=_presets(store, asked),
+        presets=presets_of(store, asked),
         **_limits(asked),
     )
     job, trial = _do(store, request, asked)
@@ -53,7 +53,7 @@ def run(asked) -> int:
         baselines=not asked.no_baselines,
         only_baselines=asked.baselines,
         save=asked.save,
-        presets=_presets(store, asked),
+        presets=presets_of(store, asked),
         **_limits(asked),
     )
     _job, trial = _do(store, request, asked)
@@ -98,7 +98,8 @@ def _chosen(asked) -> tuple[dict[str, str], dict[str, str]]:
     return dict(asked.problem), dict(asked.config)
 
 
-def _presets(store: Store, asked) -> tuple[TunedConfig, ...]:
+def presets_of(store: Store, asked) -> tuple[TunedConfig, ...]:
+    """What knobs that are not given may start from."""
     return () if asked.no_presets else presets.known(store, asked.kernel)
 
 
