@@ -8,6 +8,7 @@ import pytest
 from tests.app.pages import opened, texts
 from tests.ui import code_examples, examples
 from tileviz.ui import codepane
+from tileviz.ui.trouble import plain
 
 
 def panes(app) -> dict[str, dict]:
@@ -167,6 +168,15 @@ def test_a_failed_compile_says_what_the_tool_said(store):
     store.save_trial(replace(failed, status="compile_failed", reason="no warps fit", detail="the tool's own words"))
     app = opened("codeview", **code_examples.words(request))
     assert "No warps fit" in texts(app) and "the tool's own words" in texts(app)
+
+
+def test_texts_that_a_refused_compile_left_out_say_what_the_compiler_said(store):
+    request = code_examples.request()
+    store.save_artifact(replace(code_examples.artifact(of=request), ptx=None, sass=None, cubin=None), complete=False)
+    failed = replace(examples.compiled(), config=request.config, problem=request.problem, key=request.key, artifact=None)
+    store.save_trial(replace(failed, status="compile_failed", reason="nvcc refused: Unknown option '--nonsense'"))
+    app = opened("codeview", **code_examples.words(request), right="SASS")
+    assert [info.value for info in app.info] == [plain("nvcc refused: Unknown option '--nonsense'")]
 
 
 def test_the_form_goes_along_from_explore(stored):

@@ -417,6 +417,16 @@ def test_a_link_cannot_set_pass_configs_that_name_files_or_flags(home):
     assert app.button(key="run").disabled
 
 
+@pytest.mark.parametrize("page", ["", "codeview", "sweep"])
+def test_a_parameter_given_twice_or_as_a_list_is_said_and_the_default_stands(store, page):
+    app = opened(page, block_M=["32", "64"], block_N="64,128", M="256")
+    said = texts(app).replace("\\", "")
+    assert "The link gives block_M more than once, 32 and 64; the default is used." in said
+    assert "From the link, block_N is '64,128'; give one whole number, without commas; the default is used." in said
+    if page != "sweep":
+        assert (app.session_state["block_M"], app.session_state["block_N"], app.session_state["M"]) == ("64", "64", "256")
+
+
 @pytest.mark.parametrize("page", ["", "codeview"])
 def test_a_trial_from_before_a_knob_sets_it_as_it_was_then(store, page):
     """On Hopper the defaults of this problem carry O out through shared memory; the trial knew only the way from registers."""

@@ -4,11 +4,13 @@ import json
 
 import pytest
 
+from tests import recordings
 from tests.app.pages import opened, texts
 from tests.ui import examples, sweep_examples
 from tileviz.compiler import toolchain
 from tileviz.engine.sweeps import importance, rival
 from tileviz.engine.sweeps.request import resolve_sweep
+from tileviz.records import TunedConfig
 from tileviz.store import exchange
 from tileviz.ui.sweeps import bringing, map_view, results, space_form
 from tileviz.ui.sweeps.space_words import count_words
@@ -244,6 +246,41 @@ def test_a_loaded_set_up_makes_the_same_space_again(store):
         space_form.load(kernel, space)
     assert state["sw:gemm:M"] == "512, 1024" and state["sw:gemm:_how"] == "in step"
     assert state["sw:gemm:num_stages"] == ["2", "3", "4"]
+
+
+def test_compiler_flags_of_a_loaded_sweep_are_left_out_with_a_sentence(store):
+    values = {**sweep_examples.VALUES, "tl.device_compile_flags": ["--maxrregcount=64,-v"], "tl.enable_fast_math": [True, False]}
+    sweep_examples.stored(store, values=values)
+    app = opened("sweep", sweep="s1")
+    app.button(key="_sweep_load").click().run()
+    assert not app.exception and "tl.device_compile_flags can be given on the command line only" in plainly(app)
+    assert app.multiselect(key="sw:gemm:_passes").value == ["tl.enable_fast_math"]
+
+
+def test_the_page_says_which_knobs_vary_and_what_its_two_buttons_did(store):
+    app = opened("sweep")
+    assert "All values: every knob varies." in plainly(app)
+    app.button(key="_sw_own").click().run()
+    assert "Defaults only: no knob varies." in plainly(app)
+    picks(app, "block_M").set_value(["64", "128"])
+    app.run()
+    assert "block_M varies; " in plainly(app)
+    app.button(key="_sw_all").click().run()
+    assert "All values: every knob varies." in plainly(app)
+
+
+def test_defaults_only_are_those_of_the_problem_that_is_typed(store, with_h200):
+    problem = {name: "8192" for name in "MNK"}
+    kernel = space_form.forms.kernels.kernel("gemm")
+    start = kernel.config({"panel_size": 16}, recordings.SM_90A, kernel.problem(problem))
+    large = kernel.problem(problem)
+    store.save_tuned(TunedConfig("p1", "gemm", large, start, "sm_90a", examples.H200.name, 1.0))
+    app = opened("sweep", target="cuda:0")
+    for name in problem:
+        app.text_input(key=f"sw:gemm:{name}").set_value("8192")
+    app.run()
+    app.button(key="_sw_own").click().run()
+    assert picks(app, "panel_size").value == ["16"]
 
 
 def test_start_is_off_with_the_reason_when_nothing_can_run_here(monkeypatch):

@@ -3,6 +3,7 @@
 import pytest
 
 from tileviz.cli import arguments
+from tileviz.cli.once import Lists, Pairs
 
 
 def parse(*words: str):
@@ -41,6 +42,12 @@ def test_a_run_has_cold_l2_normal_inputs_seed_zero_and_baselines_unless_told_oth
         (["run", "gemm", "--seed", "x"], "invalid int value"),
         (["compile", "gemm", "--emit", "wasm"], "invalid choice: 'wasm'"),
         (["run"], "KERNEL"),
+        (["run", "gemm", "-p", "N=1000", "-p", "N=2000"], "argument -p: N is given twice, 1000 and 2000"),
+        (["compile", "gemm", "-k", "block_M=64", "-k", "block_M=128"], "block_M is given twice, 64 and 128"),
+        (["sweep", "gemm", "-k", "block_M=64", "-k", "block_M=128"], "block_M is given twice, 64 and 128"),
+        (["run", "gemm", "--no-baselines", "--baselines", "eager"], "not allowed with argument --no-baselines"),
+        (["sweep", "gemm", "-s", 'a="b'], "is not NAME=VALUE,VALUE,..."),
+        (["sweep", "gemm", "-s", "block_M=64,"], "is not NAME=VALUE,VALUE,..."),
         (["fly"], "invalid choice: 'fly'"),
         ([], "COMMAND"),
     ],
@@ -52,6 +59,34 @@ def test_bad_usage_exits_2_with_one_sentence(words, said, capsys):
     err = capsys.readouterr().err
     assert said in err
     assert len(err.strip().splitlines()) == 1
+
+
+def test_every_option_with_one_value_is_refused_when_given_twice(capsys):
+    top = arguments.parser()
+    commands = next(action for action in top._actions if action.choices and action.dest == "command").choices
+    seen = 0
+    for name, command in commands.items():
+        needed = ["word"] * sum(not action.option_strings and action.nargs != "?" for action in command._actions)
+        for action in command._actions:
+            if not action.option_strings or action.nargs == 0 or isinstance(action, (Pairs, Lists)):
+                continue
+            twice = [action.option_strings[0], next(iter(action.choices or ["7"]))] * 2
+            with pytest.raises(SystemExit):
+                top.parse_args([name, *needed, *twice])
+            assert f"argument {action.option_strings[0]}: given twice; it takes one value" in capsys.readouterr().err
+            seen += 1
+    assert seen > 30
+
+
+def test_values_of_a_knob_given_in_parts_are_one_list():
+    asked = parse("sweep", "gemm", "-s", "block_M=64", "-s", "block_N=32", "-s", "block_M=128,256", "-p", "M=1", "-p", "M=2,3")
+    assert asked.space == [("block_M", ("64", "128", "256")), ("block_N", ("32",))] and asked.problem == [("M", ("1", "2", "3"))]
+
+
+def test_where_commas_make_lists_a_quoted_value_is_one():
+    asked = parse("sweep", "gemm", "-s", 'tl.device_compile_flags="-Xptxas -O1,-v", -DX=1', "-k", "tl.device_compile_flags=-a,-b")
+    assert asked.space == [("tl.device_compile_flags", ("-Xptxas -O1,-v", "-DX=1"))]
+    assert asked.config == [("tl.device_compile_flags", "-a,-b")]
 
 
 def test_bad_usage_is_a_json_document_where_one_was_asked_for(capsys, monkeypatch):

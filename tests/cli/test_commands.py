@@ -132,3 +132,31 @@ def test_doctor_without_a_compiler_says_the_line_that_gets_one():
     assert done.status == 1
     assert "CXX" in done.out or "g++" in done.out
     assert tileviz("doctor", "--json", CXX="/nonexistent/g++").json["ok"] is False
+
+
+@pytest.fixture(scope="module")
+def refused(shared_home):
+    """A compile of which ptxas does not know a flag."""
+    return tileviz("compile", "vector_add", "--target", "sm_80", "-k", "tl.device_compile_flags=-DX=1 -Xptxas -O1,--nonsense", "--json")
+
+
+def test_a_failed_compile_says_the_compilers_own_reason(refused):
+    assert refused.status == 1 and refused.json["status"] == "compile_failed"
+    assert refused.json["reason"] == "nvcc refused: Unknown option '-nonsense'"
+
+
+def test_a_text_of_a_failed_compile_is_refused_with_that_reason(refused):
+    said = "for this trial: compile_failed: nvcc refused: Unknown option '-nonsense'"
+    shown = tileviz("show", refused.json["trial"], "--emit", "sass", "--json")
+    assert shown.status == 1 and shown.json["status"] == "compile_failed" and shown.json["text"] == {"sass": None}
+    assert shown.sentence == f"no sass {said}"
+    alone = tileviz("compile", "vector_add", "--target", "sm_80", "-k", "tl.device_compile_flags=-Xptxas -O1,--nonsense", "--emit", "ptx")
+    assert alone.status == 1 and alone.out == "" and alone.sentence == f"no ptx {said}"
+    against = tileviz("diff", refused.json["trial"], refused.json["trial"])
+    assert against.status == 1 and against.sentence == f"tileviz: no sass {said}"
+
+
+def test_flags_with_an_equals_sign_a_blank_and_a_comma_reach_the_compiler(shared_home):
+    flags = "--maxrregcount=64 -DX=1 -Xptxas -O1,--warn-on-spills"
+    done = tileviz("compile", "vector_add", "--target", "sm_80", "-k", f"tl.device_compile_flags={flags}", "--json")
+    assert done.json["status"] == "ok" and done.json["config"]["tl.device_compile_flags"] == flags

@@ -5,6 +5,8 @@ import json
 import pytest
 
 from tests.conftest import tileviz
+from tileviz.cli import arguments, sweep
+from tileviz.store import StoreWithRecorded
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -64,6 +66,7 @@ def test_a_space_in_which_nothing_can_run_exits_1_with_its_reasons(shared_home):
     assert done.status == 1 and set(done.json["counts"]) == {"unsupported"} and done.json["best"] is None
     text = tileviz("show", done.json["sweep"]).out
     assert "the CPU target runs float32 only" in text
+    assert "knobs that were not given stand at " in done.err and "threads=128" in done.err and "--all-knobs sweeps over them" in done.err
 
 
 @pytest.mark.parametrize(
@@ -72,7 +75,10 @@ def test_a_space_in_which_nothing_can_run_exits_1_with_its_reasons(shared_home):
         (("sweep",), "which kernel?"),
         (("sweep", "vector_add", "-s", "block_N"), "is not NAME=VALUE"),
         (("sweep", "vector_add", "-s", "blok_N=1"), "no knob of vector_add 'blok_N'"),
-        (("sweep", "vector_add", "-k", "block_N=1,2", "--target", "cpu"), "takes one value"),
+        (("sweep", "vector_add", "-k", "block_N=1,2", "--target", "cpu"), "block_N is '1,2'; give one whole number"),
+        (("sweep", "vector_add", "-s", "block_N=512", "-k", "block_N=256", "--target", "cpu"), "give it with -k or with -s, not both"),
+        (("sweep", "--resume", "nothing", "vector_add"), "goes on with a sweep as it was asked for"),
+        (("sweep", "--resume", "nothing", "--seed", "3"), "beside it only --budget-trials, "),
         (("sweep", "vector_add", "--budget-trials", "0"), "is not a whole number above 0"),
         (("sweep", "--resume", "nothing"), "no sweep 'nothing'"),
         (("export", "nothing", "file"), "no sweep 'nothing'"),
@@ -84,3 +90,18 @@ def test_bad_usage_is_one_sentence_and_exit_2(shared_home, words, said):
     assert done.status == 2 and said in done.err
     as_json = tileviz(*words, "--json")
     assert said in json.loads(as_json.out)["error"]
+
+
+def resolved(*words):
+    """The request of a sweep of GEMM on the CPU, with nothing started."""
+    asked = arguments.parser().parse_args(["sweep", "gemm", "--target", "cpu", *words])
+    return sweep._resolved(StoreWithRecorded(), asked)[0]
+
+
+def test_only_the_knobs_that_are_named_vary_unless_all_are_asked_for(shared_home, monkeypatch):
+    monkeypatch.setenv("TILEVIZ_HOME", str(shared_home))
+    three = ("-s", "block_M=32,64", "-s", "block_N=32,64,128", "-s", "block_K=16", "-s", "block_K=32,64", "-k", "threads=128")
+    assert resolved(*three).counted["requested"] == 18
+    everything = resolved(*three, "--all-knobs")
+    assert everything.counted["requested"] > 1000 and everything.values["threads"] == (128,)
+    assert resolved("-k", "threads=128").counted["requested"] > 1000

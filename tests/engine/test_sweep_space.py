@@ -7,6 +7,7 @@ import pytest
 from tileviz import kernels
 from tileviz.bench.facts import cpu_device
 from tileviz.compiler import targets
+from tileviz.engine.requests import resolve
 from tileviz.engine.sweeps.budget import Budget, budget_of
 from tileviz.engine.sweeps.model import machine_of, predict_us
 from tileviz.engine.sweeps.request import resolve_sweep, sweep_from_json
@@ -14,7 +15,7 @@ from tileviz.engine.sweeps.search import Search
 from tileviz.engine.sweeps.space import MOST_BY_DEFAULT, offered_values, rule_kind
 from tileviz.errors import BadValue, UnknownName
 from tileviz.kernels import kernel
-from tileviz.records import Device
+from tileviz.records import Device, TunedConfig
 from tileviz.records_json import to_json
 
 H200 = Device("cuda:0", "NVIDIA H200", "sm_90a", {"sm_count": 132, "memory_bytes": 140 << 30})
@@ -51,7 +52,8 @@ def test_knobs_that_are_idle_here_make_no_new_configs():
     assert (request.counted["requested"], request.counted["unique"]) == (4, 1)
     small, tile = {"M": 64, "N": 64, "K": 64}, {"block_N": 16, "block_K": 16}
     values = {"block_M": [16, 32], "threads": [128, 256], "num_stages": [0, 2], "panel_size": [4, 10]}
-    on_cpu, _ = resolve_sweep("gemm", small, values, target="cpu", fixed={**{name: found[0] for name, found in ONE.items()}, **tile})
+    others = {name: found[0] for name, found in ONE.items() if name not in values}
+    on_cpu, _ = resolve_sweep("gemm", small, values, target="cpu", fixed={**others, **tile})
     assert (on_cpu.counted["requested"], on_cpu.counted["unique"]) == (16, 2)
 
 
@@ -144,6 +146,38 @@ def test_knobs_that_are_declared_last_give_way_and_those_that_are_asked_for_neve
     assert kept and kept[-1] == [name for name, values in everything.items() if len(values) > 1][-1]
     request, _ = space({kept[-1]: everything[kept[-1]]})
     assert list(request.values[kept[-1]]) == everything[kept[-1]]
+
+
+def test_knobs_that_are_not_named_stand_where_a_run_would_start():
+    """18 configs were asked for, and 2,880 were swept."""
+    values = {"block_M": [64, 128], "block_N": [64, 128, 256], "num_stages": [2, 3, 4]}
+    request, found = space(values, problems={"M": 4096, "N": 4096, "K": 4096}, all_knobs=False)
+    suggested = resolve("gemm", {"M": 4096, "N": 4096, "K": 4096}, devices=[H200]).config
+    assert (request.counted["requested"], found.size) == (18, 18)
+    assert all(len(set(map(repr, found_values))) == 1 for name, found_values in request.values.items() if name not in values)
+    for point in found.points():
+        assert list(point.config) == list(suggested)
+        assert {name: value for name, value in point.config.items() if name not in values} == {
+            name: value for name, value in suggested.items() if name not in values
+        }
+    everything, _ = space(values, problems={"M": 4096, "N": 4096, "K": 4096})
+    assert everything.counted["requested"] > 1000
+
+
+def test_each_problem_starts_from_its_own_preset_and_its_pass_configs_come_along():
+    large, small = ({name: size for name in "MNK"} for size in (8192, 1024))
+    start = kernel("gemm").config({**{n: f[0] for n, f in ONE.items()}, "tl.enable_fast_math": True}, targets.target("sm_90a"))
+    tuned = TunedConfig("p1", "gemm", kernel("gemm").problem(large), start, "sm_90a", H200.name, 1.0)
+    request, found = space({"block_K": [32, 64]}, problems=[large, small], all_knobs=False, presets=[tuned])
+    first, _, other, _ = found.points()
+    assert first.config == {**start, "block_K": 32} and first.config["tl.enable_fast_math"] is True
+    assert other.config == {**resolve("gemm", small, devices=[H200]).config, "block_K": 32}
+    assert request.values["block_K"] == (32, 64) and request.counted["requested"] == 4
+
+
+def test_a_knob_that_stays_is_not_swept_as_well():
+    with pytest.raises(BadValue, match="block_M is to stay at 64 and to be swept"):
+        space({"block_M": [64, 128]}, fixed={"block_M": 64})
 
 
 def test_word_knobs_are_swept_as_numbers_are():

@@ -6,9 +6,16 @@ from tileviz.errors import BadValue
 from tileviz.kernels.base import Choice, Flag, Knob, Real, Size
 
 
-@pytest.mark.parametrize(("typed", "value"), [("4096", 4096), ("4_096", 4096), ("4,096", 4096), ("1e3", 1000), (7.0, 7), (7, 7)])
+@pytest.mark.parametrize(("typed", "value"), [("4096", 4096), ("4_096", 4096), ("1e3", 1000), (7.0, 7), (7, 7)])
 def test_a_size_takes_whole_numbers_in_any_spelling(typed, value):
     assert Size("M", 1).parse(typed) == value
+
+
+@pytest.mark.parametrize("item", [Size("M", 1), Knob("M", (64, 128), 64)])
+@pytest.mark.parametrize("typed", ["64,128", "1,000", "1000,2000", "64,"])
+def test_a_list_is_never_one_number(item, typed):
+    with pytest.raises(BadValue, match=f"M is '{typed}'; give one whole number, without commas"):
+        item.parse(typed)
 
 
 @pytest.mark.parametrize("typed", ["", "x", "1.5", None, True, "nan", "inf", [], 0, -3, 2**31])

@@ -29,6 +29,9 @@ def test_reading_them_does_not_import_tilelang():
         ("tl.ptxas_register_usage_level", 3, 3),
         ("tl.config_index_bitwidth", "64", 64),
         ("tl.device_compile_flags", "-lineinfo", "-lineinfo"),
+        ("tl.device_compile_flags", "--maxrregcount=64", "--maxrregcount=64"),
+        ("tl.device_compile_flags", "-DX=1 -Xptxas -O1,-v", "-DX=1 -Xptxas -O1,-v"),
+        ("tl.dump_ir_path", "/tmp/my dumps, of today", "/tmp/my dumps, of today"),
     ],
 )
 def test_values_are_taken_as_tilelang_takes_them(name, typed, value):
@@ -61,6 +64,12 @@ def test_an_unknown_one_says_what_exists():
         parse_pass_config("tl.fast", True)
 
 
-def test_a_value_that_cannot_be_meant_is_refused():
+def test_a_word_that_cannot_be_meant_is_refused():
     with pytest.raises(BadValue, match="give true, false, a whole number or a word"):
-        parse_pass_config("tl.device_compile_flags", "rm -rf; x")
+        parse_pass_config("tl.layout_cost_model", "rm -rf; x")
+
+
+@pytest.mark.parametrize("typed", ["rm -rf; x", "64", "true", "", "-DX='1"])
+def test_compiler_flags_are_flags(typed):
+    with pytest.raises(BadValue, match="tl.device_compile_flags is "):
+        parse_pass_config("tl.device_compile_flags", typed)

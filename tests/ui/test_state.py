@@ -60,3 +60,21 @@ def test_the_device_stands_for_its_target(monkeypatch):
 def test_own_words_of_the_page_are_left_alone():
     words = {"trial": "abc", "job": "def"}
     assert state.checked_link(words) == (words, [])
+
+
+@pytest.mark.parametrize("name, value", [("block_M", "64,128"), ("M", "512,1024"), ("M", "1,024")])
+def test_a_list_where_one_number_goes_is_dropped_with_a_sentence(name, value):
+    kept, notes = state.checked_link({name: value, "block_N": "64"})
+    assert kept == {"block_N": "64"}
+    assert notes == [f"From the link, {name} is '{value}'; give one whole number, without commas; the default is used."]
+
+
+@pytest.mark.parametrize("name", ["kernel", "target", "trial", "config", "view", "left", "l2", "flops", "b"])
+def test_a_list_where_one_word_of_the_page_goes_is_dropped_with_a_sentence(name):
+    kept, notes = state.checked_link({name: "one,two"})
+    assert kept == {} and notes == [f"From the link, {name} is 'one,two'; give one value, without commas; the default is used."]
+
+
+def test_a_seed_that_is_none_is_dropped_with_a_sentence():
+    kept, notes = state.checked_link({"seed": "x"})
+    assert kept == {} and "seed is 'x'; give a whole number" in notes[0] and "the default is used" in notes[0]

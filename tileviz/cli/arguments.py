@@ -7,6 +7,7 @@ from typing import NoReturn
 
 from tileviz import __version__
 from tileviz.cli import sweep_arguments
+from tileviz.cli.once import Once, Pairs, pair
 from tileviz.engine.requests import FLUSHES, INPUTS, L2_MODES
 
 EMITS = ("source", "cuda", "ir", "ptx", "sass")
@@ -23,7 +24,12 @@ exit status: 0 it worked; 1 it did not (a wrong result counts); 2 the request ma
 
 
 class Parser(argparse.ArgumentParser):
-    """Bad usage exits 2 with one sentence, and with a JSON document where one was asked for."""
+    """Bad usage exits 2 with one sentence, and with a JSON document where one was asked for. An option with a value is taken once."""
+
+    def __init__(self, *args, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        for plain in (None, "store"):
+            self.register("action", plain, Once)
 
     def error(self, message: str) -> NoReturn:
         if "--json" in sys.argv:
@@ -71,14 +77,7 @@ def _compile(commands) -> None:
 def _run(commands) -> None:
     command = _command(commands, "run", "compile, run, check and time one config on a device of this machine")
     _add_request(command)
-    command.add_argument("--no-baselines", action="store_true", help="leave out PyTorch and the other baselines")
-    command.add_argument(
-        "--baselines",
-        type=sweep_arguments.listed,
-        default=(),
-        metavar="NAME,...",
-        help="run these alone, for example eager,cublas,triton (default: all)",
-    )
+    sweep_arguments.add_baselines(command)
     command.add_argument("--l2", choices=L2_MODES, default="cold", help="state of the L2 cache before each sample on a GPU (default: cold)")
     command.add_argument(
         "--flush",
@@ -126,30 +125,21 @@ def _command(commands, name: str, summary: str) -> argparse.ArgumentParser:
 def _add_request(command) -> None:
     command.add_argument("kernel", metavar="KERNEL", help="its name; `python -m tileviz kernels` lists them")
     command.add_argument(
-        "-p", dest="problem", action="append", default=[], type=_assignment, metavar="NAME=VALUE", help="a size, dtype or flag; repeat"
+        "-p", dest="problem", action=Pairs, default=[], type=pair, metavar="NAME=VALUE", help="a size, dtype or flag; repeat"
     )
     command.add_argument(
         "-k",
         dest="config",
-        action="append",
+        action=Pairs,
         default=[],
-        type=_assignment,
+        type=pair,
         metavar="NAME=VALUE",
         help="a knob, or a TileLang pass config; repeat",
     )
-    command.add_argument(
-        "--no-presets", action="store_true", help="plain defaults for knobs that are not given, in place of the nearest preset"
-    )
+    command.add_argument("--no-presets", action="store_true", help=sweep_arguments.PLAIN)
     command.add_argument("--target", metavar="NAME", help="what code is generated for: sm_75 ... sm_120a, or cpu (default: the device's)")
     command.add_argument("--device", metavar="ID", help="cpu, cuda:0, ... (default: the first GPU, else the CPU)")
     command.add_argument("--timeout", type=_seconds, metavar="SECONDS", help="most seconds a step may take before it is stopped")
-
-
-def _assignment(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals or not name.strip():
-        raise argparse.ArgumentTypeError(f"'{text}' is not NAME=VALUE")
-    return name.strip(), value.strip()
 
 
 def _seconds(text: str) -> float:

@@ -20,7 +20,7 @@ def diff(asked) -> int:
     first, second = (_trial(store, word) for word in (asked.first, asked.second))
     text = field_of(asked.emit)
     artifacts = [store.artifact(trial.artifact) if trial.artifact else None for trial in (first, second)]
-    left, right = (emitted(artifact, text) for artifact in artifacts)
+    left, right = (emitted(trial, artifact, text) for trial, artifact in zip((first, second), artifacts, strict=True))
     language = _language(text, artifacts)
     found = difference.diff(left, right, language)
     if asked.json:

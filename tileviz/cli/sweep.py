@@ -10,6 +10,7 @@ from pathlib import Path
 from tileviz import formats, kernels
 from tileviz.bench.roofline import bound_by_rates
 from tileviz.cli import trials
+from tileviz.cli.once import GIVEN
 from tileviz.cli.trials import say
 from tileviz.engine import client as jobs
 from tileviz.engine import presets
@@ -22,12 +23,19 @@ from tileviz.store import Store, StoreWithRecorded
 from tileviz.store.sweeps import NOT_RUN, SweepView
 
 CANCEL_WAIT_S = 15.0
+
+RESUMED = ("budget_trials", "budget_seconds", "patience", "keep_best", "race_autotuner", "json")
+"""What may stand beside --resume; of what may not, NOT_RESUMED are those that are no option with one value."""
+
+NOT_RESUMED = ("kernel", "problem", "space", "config", "all_knobs", "no_presets", "no_baselines")
 BAR_WIDTH = 24
 TOP = 10
 
 
 def sweep(asked) -> int:
     """Runs a sweep, or goes on with one; the exit status is 0 when any trial is ok."""
+    if asked.resume:
+        _refuse_beside_resume(asked)
     store = StoreWithRecorded()
     found = asked.resume or _submit(store, asked)
     if asked.resume:
@@ -202,29 +210,36 @@ def _baselines(best: dict | None) -> list[str]:
 def _submit(store: Store, asked) -> str:
     if asked.kernel is None:
         raise BadRequest("which kernel? `python -m tileviz kernels` lists them; or --resume SWEEP")
-    request, space = _resolved(asked)
+    request, space = _resolved(store, asked)
     counted = request.counted
     said = f"{counted['requested']:,} configs requested, {counted['unique']:,} to compile, {counted['duplicates']:,} the same code"
     say(f"{said}, {counted['pruned']:,} break a rule, {counted['unsupported']:,} unsupported; strategy {request.strategy}")
-    given = {name for name, _ in (*asked.space, *asked.config)}
-    kept = [k.name for k in space.kernel.knobs if k.name not in given and len(request.values[k.name]) < len(k.offered(request.target))]
-    if kept:
-        say(f"at their defaults, since all values together are too many: {', '.join(kept)}; -s NAME=VALUE,... sweeps over them")
+    if standing := _standing(asked, request, space):
+        say(standing)
     return client.submit(store, request, space)
 
 
-def _resolved(asked) -> tuple[SweepRequest, Space]:
+def _standing(asked, request: SweepRequest, space: Space) -> str:
+    """Which knobs do not vary, though they were not given, and how they would; "" where there are none."""
+    given = {name for name, _ in (*asked.space, *asked.config)}
+    if not space.starts:
+        kept = [k.name for k in space.kernel.knobs if k.name not in given and len(request.values[k.name]) < len(k.offered(request.target))]
+        words = f"at their defaults, since all values together are too many: {', '.join(kept)}; -s NAME=VALUE,... sweeps over them"
+        return words if kept else ""
+    stand = {name: "/".join(map(formats.word, found)) for name, found in request.values.items() if name not in given}
+    return f"knobs that were not given stand at {formats.assignments(stand)}; --all-knobs sweeps over them, too" if stand else ""
+
+
+def _resolved(store: Store, asked) -> tuple[SweepRequest, Space]:
     sizes = dict(asked.problem)
     problems = [dict(zip(sizes, combination, strict=True)) for combination in itertools.product(*sizes.values())]
-    fixed = {name: found[0] for name, found in asked.config if len(found) == 1}
-    several = [name for name, found in asked.config if len(found) > 1]
-    if several:
-        raise BadRequest(f"-k {several[0]} takes one value; give several with -s")
     return resolve_sweep(
         asked.kernel,
         problems,
         dict(asked.space),
-        fixed=fixed,
+        fixed=dict(asked.config),
+        all_knobs=asked.all_knobs or not asked.space,
+        presets=trials.presets_of(store, asked),
         strategy=asked.strategy,
         effort=asked.effort,
         **_budget(asked),
@@ -238,6 +253,14 @@ def _resolved(asked) -> tuple[SweepRequest, Space]:
         device=asked.device,
         **({"timeout_s": asked.timeout} if asked.timeout else {}),
     )
+
+
+def _refuse_beside_resume(asked) -> None:
+    """A sweep goes on as it was asked for: what would change it is refused, not dropped."""
+    given = {*getattr(asked, GIVEN, ()), *(name for name in NOT_RESUMED if getattr(asked, name))}
+    if given - {"resume", *RESUMED}:
+        taken = ", ".join(f"--{name.replace('_', '-')}" for name in RESUMED)
+        raise BadRequest(f"--resume goes on with a sweep as it was asked for; beside it only {taken} may stand")
 
 
 def _budget(asked) -> dict:

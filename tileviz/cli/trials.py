@@ -30,7 +30,7 @@ def compile(asked) -> int:
         target=asked.target,
         device=asked.device,
         until="source" if source_only else "all",
-        presets=_presets(store, asked),
+        presets=presets_of(store, asked),
         **_limits(asked),
     )
     job, trial = _do(store, request, asked)
@@ -53,7 +53,7 @@ def run(asked) -> int:
         baselines=not asked.no_baselines,
         only_baselines=asked.baselines,
         save=asked.save,
-        presets=_presets(store, asked),
+        presets=presets_of(store, asked),
         **_limits(asked),
     )
     _job, trial = _do(store, request, asked)
@@ -67,8 +67,8 @@ def show(asked) -> int:
     if trial is None:
         recent = ", ".join(t.trial for t in store.trials(limit=5)) or "none yet"
         raise BadRequest(f"no trial '{asked.trial}' under {store.home}; the newest: {recent}")
-    _print(store, trial, asked, artifact=trial.artifact)
-    return 0
+    status = _print(store, trial, asked, artifact=trial.artifact)
+    return status if asked.emit else 0
 
 
 def field_of(emit: str | None) -> str | None:
@@ -81,15 +81,25 @@ def document(trial: Trial, text: str | None = None, content: str | None = None) 
     return {**to_json(trial), **({"text": {text: content}} if text else {})}
 
 
-def emitted(artifact: Artifact | None, text: str) -> str:
-    """One text of an artifact. Raises Limitation, with the reason, when it has none."""
-    if artifact is None:
-        raise Limitation("the compiled code of this trial is no longer stored; compile it again")
-    content = getattr(artifact, text)
+def emitted(trial: Trial, artifact: Artifact | None, text: str) -> str:
+    """One text of a trial's artifact. Raises Limitation, with the reason, when it has none: a tool that is missing, or what the trial
+    itself says, such as what the compiler refused."""
+    content = getattr(artifact, text) if artifact is not None else None
     if content is None:
-        reason = artifact.missing.get(text) or f"the target {artifact.target} has no {text.upper()}"
-        raise Limitation(f"no {text} for this trial: {reason}")
+        raise Limitation(f"no {text} for this trial: {_why_none(trial, artifact, text)}")
     return content
+
+
+def _why_none(trial: Trial, artifact: Artifact | None, text: str) -> str:
+    if artifact is not None and artifact.missing.get(text):
+        return artifact.missing[text]
+    if trial.status != "ok":
+        return f"{trial.status}: {trial.reason}"
+    if artifact is None:
+        return "its compiled code is no longer stored; compile it again"
+    if artifact.target == "cpu":
+        return f"the target cpu has no {text.upper()}"
+    return "its code was made without; compile it again"
 
 
 def _chosen(asked) -> tuple[dict[str, str], dict[str, str]]:
@@ -98,7 +108,8 @@ def _chosen(asked) -> tuple[dict[str, str], dict[str, str]]:
     return dict(asked.problem), dict(asked.config)
 
 
-def _presets(store: Store, asked) -> tuple[TunedConfig, ...]:
+def presets_of(store: Store, asked) -> tuple[TunedConfig, ...]:
+    """What knobs that are not given may start from."""
     return () if asked.no_presets else presets.known(store, asked.kernel)
 
 
@@ -154,23 +165,29 @@ def _stop(store: Store, job: str, request: Request, asked) -> None:
 def _print(store: Store, trial: Trial, asked, artifact: str | None = None) -> int:
     """Prints a trial or one of its texts; the exit status is 0 when it is ok."""
     text = field_of(getattr(asked, "emit", None))
-    content = None
-    if text and (trial.status == "ok" or artifact):
-        content = emitted(store.artifact(artifact) if artifact else None, text)
     code = artifact or trial.artifact
-    found = explained(trial, store.artifact(code) if code else None)
+    found = store.artifact(code) if code else None
+    content, why_none = None, ""
+    if text:
+        try:
+            content = emitted(trial, found, text)
+        except Limitation as error:
+            if trial.status == "ok":
+                raise
+            why_none = error.message
+    told = explained(trial, found)
     if asked.json:
-        print(json.dumps({**document(trial, text, content), **found.document}))
+        print(json.dumps({**document(trial, text, content), **told.document}))
     elif content is not None:
         sys.stdout.write(content if content.endswith("\n") else content + "\n")
-    else:
-        print(tables.trial_text(trial, _device_name(trial), _math_mode(trial), found))
+    elif not text:
+        print(tables.trial_text(trial, _device_name(trial), _math_mode(trial), told))
     if trial.detail and trial.status not in ("ok", "pruned"):
         say(trial.detail.rstrip())
     if trial.status == "crashed":
         say(f"the engine's log is {store.home / 'engine.log'}")
     if trial.status != "ok" and (asked.json or text):
-        say(f"{trial.status}: {trial.reason}")
+        say(why_none or f"{trial.status}: {trial.reason}")
     return 0 if trial.status == "ok" else 1
 
 

@@ -10,6 +10,8 @@ LONGEST_SENTENCE = 240
 _CHECK = re.compile(r"^(?:InternalError: )?Check failed: \(.*?\) is false: ?", re.S)
 # kernel.cu(31): error: identifier "foo" is undefined
 _COMPILER_ERROR = re.compile(r"(?:\): (?:fatal |catastrophic )?error|: (?:fatal )?error|^ptxas (?:fatal|error)\s*)\s*:\s*(.+)")
+# nvcc fatal   : Unknown option '--nonsense'
+_TOOL_REFUSED = re.compile(r"^(?:nvcc|ptxas)\s+fatal\s*:\s*(.+)", re.M)
 # CUDALaunch Error: CUDA_ERROR_INVALID_VALUE
 _CUDA_CODE = re.compile(r"CUDA_ERROR_\w+|cudaError\w+")
 
@@ -35,6 +37,8 @@ def compiler_failed(compiler: str, text: str) -> CompileFailed:
     said = re.split(r"^Command(?: line)?:", detail, maxsplit=1, flags=re.M)[0].strip()
     if not said:
         return CompileFailed(f"{compiler} died without a word on the generated code", detail)
+    if refused := _TOOL_REFUSED.search(said):
+        return CompileFailed(f"{compiler} refused: {shorten(refused[1])}", detail)
     found = next((m[1] for line in said.splitlines() if (m := _COMPILER_ERROR.search(line))), None)
     return CompileFailed(f"{compiler} refused the generated code: {shorten(found or first_sentence(said))}", detail)
 

@@ -122,6 +122,8 @@ class Knob:
 def _whole(name: str, value) -> int:
     if isinstance(value, bool):
         raise BadValue(f"{name} is {value}; give a whole number")
+    if "," in str(value):  # `64,128` is a list to whoever sweeps: it must not be 64128 to whoever runs
+        raise BadValue(f"{name} is '{value}'; give one whole number, without commas")
     try:
         number = _number(value)
         whole = int(number)
@@ -136,7 +138,7 @@ def _number(value) -> int | float:
     """A number in any spelling; a whole one exactly, however long."""
     if isinstance(value, (int, float)):
         return value
-    digits = str(value).replace("_", "").replace(",", "")
+    digits = str(value).replace("_", "")
     return int(digits) if len(digits) < 40 and digits.strip().lstrip("+-").isdecimal() else float(digits)
 
 

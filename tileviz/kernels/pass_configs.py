@@ -3,6 +3,7 @@
 import functools
 import importlib.util
 import re
+import shlex
 from pathlib import Path
 
 from tileviz.errors import BadValue, UnknownName
@@ -18,7 +19,10 @@ OFFERED = {
 }
 """The ones the page offers, with what they do."""
 
-COMMAND_LINE_ONLY = ("tl.device_compile_flags", "cuda.kernels_output_dir", "tl.dump_ir_path", "tl.enable_dump_ir")
+FLAGS = "tl.device_compile_flags"
+"""Words for the CUDA compiler, as a shell would split them."""
+
+COMMAND_LINE_ONLY = (FLAGS, "cuda.kernels_output_dir", "tl.dump_ir_path", "tl.enable_dump_ir")
 """Name files or compiler flags, so a link must not set them for whoever opens it."""
 
 RANGES = {"tl.ptxas_register_usage_level": (0, 10)}
@@ -52,13 +56,18 @@ def choices(name: str) -> tuple[str, ...]:
 
 
 def parse_pass_config(name: str, value):
-    """The value of a pass config as TileLang takes it: true or false, a whole number, or a word. Raises UnknownName, BadValue."""
+    """The value of a pass config as TileLang takes it: true or false, a whole number, or a word; a file or compiler flags as they were
+    typed. Raises UnknownName, BadValue."""
     if name not in _documented():
         raise UnknownName.of("pass config", name, known_pass_configs())
     if name in RANGES:
         return Size(name, 0, minimum=RANGES[name][0], maximum=RANGES[name][1]).parse(value)
     if choices(name):
         return Flag(name, False).parse(value)
+    if name == FLAGS:
+        return _compiler_flags(value)
+    if name in COMMAND_LINE_ONLY:
+        return str(value)
     if isinstance(value, (bool, int)):
         return value
     word = str(value).strip().lower()
@@ -71,3 +80,14 @@ def parse_pass_config(name: str, value):
     if re.fullmatch(r"[\w./+-]+", str(value)):
         return str(value)
     raise BadValue(f"{name} is '{value}'; give true, false, a whole number or a word")
+
+
+def _compiler_flags(value) -> str:
+    """Flags hold `=`, blanks and commas as they like; a quotation mark must have its other one."""
+    try:
+        words = shlex.split(str(value))
+    except ValueError as error:
+        raise BadValue(f"{FLAGS} is '{value}', which no shell can split ({error}); give flags with blanks between them") from None
+    if not words or not words[0].startswith("-"):
+        raise BadValue(f"{FLAGS} is '{value}'; give flags with blanks between them, such as -lineinfo or -Xptxas -O1")
+    return str(value)

@@ -47,15 +47,19 @@ def control(costs: Iterable[Cost | None]) -> str:
     return st.session_state["_flops"]
 
 
-def trial(found: Trial) -> Trial:
-    """Draws the control under a causal trial, and gives the trial with the rates of the chosen count."""
+def control_under(found: Trial) -> None:
+    """Draws the control where a trial's rate has two counts: once a page, before the first thing that follows it."""
+    control([cost_of(found.kernel, found.problem) if found.tflops else None])
+
+
+def counted(found: Trial) -> Trial:
+    """A trial with the rates of the chosen count."""
     cost = cost_of(found.kernel, found.problem)
-    count = control([cost if found.tflops else None])
-    return found if cost is None else recounted(found, cost, count)
+    return found if cost is None else recounted(found, cost, chosen())
 
 
 def table(found):
-    """The same for the table of a sweep, whose problems may each have their own ratio."""
+    """Draws the control, and gives the table of a sweep with the rates of the chosen count; each problem has its own ratio."""
     costs = [cost_of(found.view.kernel, problem) for problem in found.problems]
     count = control(costs)
     ratios = {n: cost.counted(count).flops / cost.flops for n, cost in enumerate(costs) if cost is not None and cost.flops}

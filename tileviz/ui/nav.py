@@ -12,7 +12,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from tileviz.ui import ahead, look, trouble
+from tileviz.ui import ahead, look, state, trouble
 
 TOKEN_VARIABLE = "TILEVIZ_TOKEN"
 
@@ -34,7 +34,7 @@ def pages() -> list:
 
 def _to_explore() -> None:
     """The landing page has the bare address; who types /explore means it, with all that the address says."""
-    st.switch_page("pages/explore.py", query_params=st.query_params.to_dict())
+    st.switch_page("pages/explore.py", query_params={name: st.query_params.get_all(name) for name in st.query_params})
 
 
 def run() -> None:
@@ -57,6 +57,7 @@ def guard() -> Iterator[None]:
     if token and not st.session_state.get("_admitted"):
         _ask(token)
     with trouble.caught():
+        state.drop_repeated()
         yield
 
 

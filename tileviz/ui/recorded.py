@@ -125,7 +125,7 @@ def beside(chosen: Chosen, request: Request | None, shown: Trial | None) -> list
 
 def beside_frame(rows: list[tuple[str, Trial]]) -> pd.DataFrame:
     """A row for each result, as text."""
-    return pd.DataFrame([_row(words, flop_count.trial(trial)) for words, trial in rows])
+    return pd.DataFrame([_row(words, flop_count.counted(trial)) for words, trial in rows])
 
 
 def _row(words: str, trial: Trial) -> dict[str, str]:

@@ -45,7 +45,7 @@ def _draw_result(chosen: Chosen, request: Request | None, found: Shown, running:
         draw_numbers(trial, running)
         if not running:
             recorded.draw_beside(chosen, request, trial)
-        traffic.draw(flop_count.trial(trial), running)
+        traffic.draw(flop_count.counted(trial), running)
     if found.artifact is not None:
         resources.draw(found.artifact)
         code.draw(found.artifact, kernel)
@@ -58,7 +58,8 @@ def draw_numbers(trial: Trial, running: bool) -> None:
     headline.status(trial)
     row = st.container()
     flop_count.conventions(trial)
-    trial = flop_count.trial(trial)
+    flop_count.control_under(trial)
+    trial = flop_count.counted(trial)
     if trial.verdict is not None or trial.timing is not None or running:
         with row:
             headline.row(trial, running)

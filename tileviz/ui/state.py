@@ -20,6 +20,7 @@ from tileviz.formats import word
 from tileviz.kernels.base import Kernel
 from tileviz.kernels.pass_configs import parse_pass_config
 from tileviz.records import FLOP_COUNTS, Problem, Trial, TunedConfig
+from tileviz.ui.measuring import seed_mistake
 from tileviz.ui.places import Place, place, places
 from tileviz.ui.stores import presets as known_presets
 from tileviz.ui.stores import store
@@ -126,6 +127,24 @@ def first_kernel() -> str:
 # what a link asks for
 
 
+def drop_repeated() -> None:
+    """Once a session, before anything reads the address: a parameter that is given twice is left out, with a sentence about it."""
+    if st.session_state.get("_link_read"):
+        return
+    asked = {name: st.query_params.get_all(name) for name in st.query_params}
+    repeated = {name: values for name, values in asked.items() if len(values) > 1}
+    if repeated:
+        st.session_state["_link_repeated"] = [repeated_words(name, values) for name, values in repeated.items()]
+        st.query_params.from_dict({name: values for name, values in asked.items() if name not in repeated})
+        st.rerun()
+
+
+def repeated_words(name: str, values: list[str]) -> str:
+    """`The link gives block_M more than once, 64 and 128; the default is used.`"""
+    more = f" and {len(values) - 2} more" if len(values) > 2 else ""
+    return f"The link gives {name} more than once, {' and '.join(values[:2])}{more}; the default is used."
+
+
 def read_link() -> None:
     """Once a session: checks every parameter of the address, drops what cannot be meant and keeps a sentence about it."""
     if st.session_state.get("_link_read"):
@@ -135,7 +154,7 @@ def read_link() -> None:
     st.session_state["_plain"] = asked.get(BASE) == PLAIN
     kept, sentences = checked_link(asked)
     sentences += _drop_unknown(kept)
-    st.session_state["_link_notes"] = sentences
+    st.session_state["_link_notes"] = [*st.session_state.pop("_link_repeated", ()), *sentences]
     if kept != asked:
         st.query_params.from_dict(kept)
         st.rerun()
@@ -152,8 +171,10 @@ def _drop_unknown(kept: dict[str, str]) -> list[str]:
 
 def checked_link(asked: dict[str, str]) -> tuple[dict[str, str], list[str]]:
     """(parameters in their one spelling, a sentence for each that was dropped)."""
-    kept, notes = dict(asked), []
-    kernel_word = asked.get("kernel", first_kernel())
+    lists = {name: value for name, value in asked.items() if name in OWN_WORDS and "," in value}
+    kept = {name: value for name, value in asked.items() if name not in lists}
+    notes = [f"From the link, {name} is '{value}'; give one value, without commas; the default is used." for name, value in lists.items()]
+    kernel_word = kept.get("kernel", first_kernel())
     if kernel_word not in kernels.names():
         notes.append(f"The link's kernel '{kernel_word}' does not exist here; there are {', '.join(kernels.names())}.")
         kept = {name: value for name, value in kept.items() if name in ("target",)}
@@ -170,6 +191,9 @@ def checked_link(asked: dict[str, str]) -> tuple[dict[str, str], list[str]]:
     for name, offered in MEASURING_WORDS.items():
         if offered and name in kept and kept[name] not in offered:
             notes.append(f"From the link, {name} is '{kept.pop(name)}'; give one of {', '.join(offered)}; the default is used.")
+    if "seed" in kept and (wrong := seed_mistake(kept["seed"])):
+        notes.append(f"From the link, {wrong}; the default is used.")
+        del kept["seed"]
     parsers = {**{f.name: f.parse for f in kernel.fields}, **{k.name: k.parse for k in kernel.knobs}}
     for name in [name for name in kept if name not in OWN_WORDS]:
         try:

@@ -1,6 +1,6 @@
 """A sweep as it is asked for: completed, checked, JSON values only, and ready to be a job."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
@@ -11,7 +11,7 @@ from tileviz.engine.sweeps.budget import FINALISTS, Budget, budget_of, default_s
 from tileviz.engine.sweeps.space import Count, Space, space_of
 from tileviz.errors import BadValue
 from tileviz.kernels import kernel as kernel_of
-from tileviz.records import Config, Device, Problem
+from tileviz.records import Config, Device, Problem, TunedConfig
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,8 @@ def resolve_sweep(
     *,
     configs: Sequence[dict[str, Any]] = (),
     fixed: dict[str, Any] | None = None,
+    all_knobs: bool = True,
+    presets: Iterable[TunedConfig] = (),
     strategy: str | None = None,
     effort: str = "normal",
     trials: int | None = None,
@@ -84,8 +86,9 @@ def resolve_sweep(
     finalists: int = FINALISTS,
     timeout_s: float = 60.0,
 ) -> tuple[SweepRequest, Space]:
-    """Completes a sweep from what a person gave: one or several problems, values of knobs (`space.offered_values` where none are given)
-    or a list of configs, and a budget. With no strategy, the effort chooses one.
+    """Completes a sweep from what a person gave: one or several problems, values of knobs or a list of configs, and a budget. A knob
+    without values varies as `space.offered_values` says, or without `all_knobs` stands where a run of the problem starts: at the nearest
+    of the `presets`, or else the kernel's defaults. With no strategy, the effort chooses one.
 
     Raises BadRequest (UnknownName, BadValue) in one sentence. Configs that break a rule are no error: they are rows that say so.
     """
@@ -101,20 +104,24 @@ def resolve_sweep(
         "l2": l2,
         "flush": flush,
         "only_baselines": only_baselines,
+        "presets": tuple(presets),
     }
-    each = [resolve(kernel, problem, timeout_s=timeout_s, **settings) for problem in asked]
+    start = {} if all_knobs else fixed
+    each = [resolve(kernel, problem, start, timeout_s=timeout_s, **settings) for problem in asked]
     if not each:
         raise BadValue("a sweep needs at least one problem")
     place = next(d for d in devices if d.id == each[0].device)
-    full = tuple(dict(items) for items in dict.fromkeys(tuple(request.problem.items()) for request in each))
-    space = space_of(described, targets.target(each[0].target), full, values, configs, fixed, place)
+    starts = {tuple(request.problem.items()): request.config for request in each}
+    full = tuple(map(dict, starts))
+    standing = () if all_knobs else tuple(starts.values())
+    space = space_of(described, targets.target(each[0].target), full, values, configs, fixed, place, standing)
     count = space.count()
     if finalists < 0:
         raise BadValue(f"finalists is {finalists}; give a number from 0")
     request = SweepRequest(
         kernel=kernel,
         problems=full,
-        values=space.values,
+        values=space.all_values,
         target=each[0].target,
         device=place.id,
         strategy=_strategy(strategy, effort, count, len(full)),

@@ -67,6 +67,17 @@ class Space:
     values: dict[str, tuple]
     configs: tuple[Config, ...] = ()
     device: Device | None = None
+    starts: tuple[Config, ...] = ()
+    """For each problem the config at which the knobs stand that `values` does not name; empty where it names all of them."""
+
+    @property
+    def all_values(self) -> dict[str, tuple]:
+        """Values of every knob and pass config over all problems; empty for a list of configs."""
+        standing: dict[str, dict] = {}
+        for start in self.starts:
+            for name, value in start.items():
+                standing.setdefault(name, {})[value] = None
+        return {name: tuple(found) for name, found in standing.items()} | self.values
 
     @property
     def size(self) -> int:
@@ -81,7 +92,7 @@ class Space:
             cannot = self.kernel.unsupported(problem, self.target) or ""
             too_big = memory_rule(self.kernel, problem, self.device) if self.device is not None else None
             seen: dict[tuple, Point] = {}
-            for config in self._configs():
+            for config in self._configs(number):
                 yield self._point(next(ordinal), number, problem, config, cannot, too_big, seen)
 
     def count(self) -> Count:
@@ -95,13 +106,13 @@ class Space:
         named = (fates[fate] for fate in ("unique", "duplicate", "pruned", "unsupported"))
         return Count(sum(fates.values()), *named, dict(rules.most_common()))
 
-    def _configs(self) -> Iterator[Config]:
+    def _configs(self, problem: int) -> Iterator[Config]:
         if self.configs:
             yield from self.configs
             return
-        names = list(self.values)
+        names, start = list(self.values), self.starts[problem] if self.starts else {}
         for combination in itertools.product(*self.values.values()):
-            yield dict(zip(names, combination, strict=True))
+            yield {**start, **dict(zip(names, combination, strict=True))}
 
     def _point(self, ordinal: int, number: int, problem: Problem, config: Config, cannot: str, too_big: str | None, seen: dict) -> Point:
         if cannot:
@@ -123,14 +134,16 @@ def space_of(
     configs: Sequence[Config] = (),
     fixed: Config | None = None,
     device: Device | None = None,
+    starts: Sequence[Config] = (),
 ) -> Space:
-    """A checked space. A knob without values takes what `offered_values` says; a knob in `fixed` takes that one value. Pass configs are
-    knobs by their TileLang name.
+    """A checked space. A knob in `fixed` takes that one value; one without values stands where its problem's config in `starts` has it,
+    or without `starts` takes what `offered_values` says. Pass configs are knobs by their TileLang name.
 
     Raises UnknownName for a knob that is not there, BadValue for a value it cannot take or a space that is too large.
     """
     full = tuple(kernel.config({**(fixed or {}), **config}, target) for config in configs)
-    space = Space(kernel, target, tuple(problems), {} if configs else _values(kernel, target, values or {}, fixed or {}), full, device)
+    named = {} if configs else _values(kernel, target, values or {}, fixed or {}, complete=not starts)
+    space = Space(kernel, target, tuple(problems), named, full, device, tuple(starts))
     if not space.problems:
         raise BadValue("a sweep needs at least one problem")
     if space.size > MOST_CONFIGS:
@@ -156,14 +169,16 @@ def offered_values(kernel: Kernel, target: Target, given: dict[str, Sequence] | 
     return out
 
 
-def _values(kernel: Kernel, target: Target, values: dict[str, Sequence], fixed: Config) -> dict[str, tuple]:
+def _values(kernel: Kernel, target: Target, values: dict[str, Sequence], fixed: Config, complete: bool) -> dict[str, tuple]:
     known = {knob.name: knob for knob in kernel.knobs}
     for name in (*values, *fixed):
         if name not in known and "." not in name:
             raise UnknownName.of(f"knob of {kernel.name}", name, known)
+        if name in values and name in fixed:
+            raise BadValue(f"{name} is to stay at {fixed[name]} and to be swept: give it with -k or with -s, not both")
     asked = {name: (value,) for name, value in fixed.items()} | dict(values)
-    asked |= offered_values(kernel, target, asked)
-    out = {name: tuple(knob.parse(value) for value in asked[name]) for name, knob in known.items()}
+    asked |= offered_values(kernel, target, asked) if complete else {}
+    out = {name: tuple(knob.parse(value) for value in asked[name]) for name, knob in known.items() if name in asked}
     out |= {name: tuple(parse_pass_config(name, value) for value in asked[name]) for name in sorted(asked) if "." in name}
     empty = [name for name, found in out.items() if not found]
     if empty:

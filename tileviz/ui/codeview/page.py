@@ -1,5 +1,7 @@
 """The Code page from top to bottom: which config, its checks, two panes, and the tabs under them."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from tileviz import kernels
@@ -128,7 +130,8 @@ def body(chosen: Chosen, request: Request | None, job: JobView | None, word: str
     if there is not None:
         _recorded_stamp(there, artifact)
     _target_hint(artifact, request)
-    _failed(request, artifact)
+    if not running:
+        artifact = _failed(request, artifact)
     evidence.draw_checks(artifact, request, chosen.kernel)
     panes.draw(artifact, chosen.kernel, growing=running and artifact.ptx is None and artifact.source_language != "c")
     _downloads(artifact, chosen.kernel)
@@ -198,11 +201,14 @@ def _go(name: str) -> None:
     state.target_changed()
 
 
-def _failed(request: Request, artifact: Artifact) -> None:
-    """Code that a tool refused after the source was there."""
+def _failed(request: Request, artifact: Artifact) -> Artifact:
+    """Code that a tool refused after the source was there: draws the failure, and gives the artifact with it as why texts are missing."""
     latest = store().latest(request.key)
-    if latest is not None and artifact.ptx is None and latest.status not in ("ok", "cancelled", "pruned"):
-        headline.status(latest)
+    if latest is None or artifact.ptx is not None or latest.status in ("ok", "cancelled", "pruned"):
+        return artifact
+    headline.status(latest)
+    why = {text: latest.reason for text in ("ptx", "sass")}
+    return replace(artifact, missing={**why, **artifact.missing})
 
 
 def _downloads(artifact: Artifact, kernel: Kernel) -> None:

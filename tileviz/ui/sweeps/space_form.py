@@ -17,6 +17,7 @@ from tileviz.errors import TilevizError
 from tileviz.formats import word
 from tileviz.kernels.base import Choice, Flag, Kernel
 from tileviz.kernels.pass_configs import COMMAND_LINE_ONLY, OFFERED, choices, known_pass_configs, parse_pass_config
+from tileviz.records import Config
 from tileviz.ui import forms, places, state
 from tileviz.ui.places import Place
 from tileviz.ui.sweeps.space_words import EVERY, IN_STEP, parsed, problems_of, words_in
@@ -62,7 +63,7 @@ def draw() -> SetUp:
         kernel, place = forms.kernel_and_place()
         mistakes: list[str] = []
         problems = _problems(kernel, place, mistakes)
-        values = _knobs(kernel, place, mistakes)
+        values = _knobs(kernel, place, _start(kernel, place, problems), mistakes)
         settings = _search(kernel, place)
     return resolved(kernel, place, problems, values, settings, mistakes)
 
@@ -134,13 +135,23 @@ def _problems(kernel: Kernel, place: Place, mistakes: list[str]) -> list[dict[st
 # the knobs
 
 
-def _knobs(kernel: Kernel, place: Place, mistakes: list[str]) -> dict[str, list[str]]:
+def _start(kernel: Kernel, place: Place, problems: list[dict[str, str]]) -> Config:
+    """Where a run of the first problem would start."""
+    try:
+        first = kernel.problem(problems[0], place.target.kind) if problems else None
+    except TilevizError:
+        first = None  # `resolved` says what is wrong with it
+    return state.defaults(kernel, place, first).config
+
+
+def _knobs(kernel: Kernel, place: Place, own: Config, mistakes: list[str]) -> dict[str, list[str]]:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         st.markdown("**Knobs**", help="Every combination of the chosen values is a config. One value fixes a knob.")
         st.space("stretch")
         for label, what in (("all values", "all"), ("defaults only", "own")):
-            st.button(label, key=f"_sw_{what}", type="tertiary", on_click=_set_all, args=(kernel, place, what))
-    own, values, offered = state.defaults(kernel, place).config, {}, offered_values(kernel, place.target)
+            st.button(label, key=f"_sw_{what}", type="tertiary", on_click=_set_all, args=(kernel, place, own if what == "own" else None))
+    said = st.empty()
+    values, offered = {}, offered_values(kernel, place.target)
     for knob in kernel.knobs:
         declared = [word(c) for c in offered[knob.name]]
         known = [word(c) for c in knob.offered(place.target.name)]
@@ -148,8 +159,22 @@ def _knobs(kernel: Kernel, place: Place, mistakes: list[str]) -> dict[str, list[
         if not (knob.is_flag or knob.is_word):
             options = [*sorted(options, key=int), state.TYPE_YOUR_OWN]
         values[knob.name] = _pick(kernel, knob.name, options, declared, knob.help, forms.KNOB_WIDTH, mistakes, knob)
+    with said:
+        st.caption(plain(which_vary(values, own, {k.name: [word(c) for c in k.offered(place.target.name)] for k in kernel.knobs})))
     values.update(_pass_configs(kernel, mistakes))
     return values
+
+
+def which_vary(values: dict[str, list[str]], own: Config, offered: dict[str, list[str]]) -> str:
+    """Which knobs this set-up sweeps, in the words of the two buttons where one of them was pressed."""
+    varying = [name for name, found in values.items() if len(found) > 1]
+    if all(set(found) == set(offered[name]) for name, found in values.items()):
+        return "All values: every knob varies."
+    if not varying:
+        same = all(found == [word(own[name])] for name, found in values.items())
+        return f"{'Defaults only' if same else 'One value each'}: no knob varies."
+    standing = len(values) - len(varying)
+    return f"{', '.join(varying)} {'vary' if len(varying) > 1 else 'varies'}" + (f"; {standing} stand at one value." if standing else ".")
 
 
 def _pick(
@@ -207,10 +232,10 @@ def _pass_configs(kernel: Kernel, mistakes: list[str]) -> dict[str, list[str]]:
 
 
 @guarded
-def _set_all(kernel: Kernel, place: Place, what: str) -> None:
-    own = state.defaults(kernel, place).config
+def _set_all(kernel: Kernel, place: Place, own: Config | None) -> None:
+    """Every knob to its one value of `own`, or without it to all that are made for the target."""
     for knob in kernel.knobs:
-        words = [word(c) for c in knob.offered(place.target.name)] if what == "all" else [word(own[knob.name])]
+        words = [word(c) for c in knob.offered(place.target.name)] if own is None else [word(own[knob.name])]
         st.session_state[key(kernel, knob.name)] = words
 
 
@@ -269,8 +294,10 @@ def load(kernel: Kernel, request: dict[str, Any]) -> None:
         if words:
             offered[knob.name] = list(dict.fromkeys([*offered.get(knob.name, []), *words]))
             st.session_state[key(kernel, knob.name)] = words
-    passes = [name for name in values if "." in name]
+    passes = [name for name in values if "." in name and name not in COMMAND_LINE_ONLY]
     st.session_state[key(kernel, "_passes")] = passes
+    left_out = [name for name in values if name in COMMAND_LINE_ONLY]
+    st.session_state["_link_notes"] = [f"{name} can be given on the command line only: it was left out." for name in left_out]
     for name in passes:
         st.session_state[key(kernel, name)] = ", ".join(word(value) for value in values[name])
     if request.get("effort") in EFFORTS:
