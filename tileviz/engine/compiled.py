@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from tileviz.compiler import targets
 from tileviz.compiler.resources import no_room
-from tileviz.lens.stops import lacking, stops
+from tileviz.lens.stops import stops
 from tileviz.records import Artifact, Trial
 
 
@@ -19,7 +19,6 @@ def outcome(artifact: Artifact) -> tuple[str, str]:
     """(status, reason): `launch_failed` where no block fits on an SM, `unsupported` where the code stops itself, else `ok`."""
     if reason := no_room(artifact.resources, targets.target(artifact.target)):
         return "launch_failed", reason
-    if count := stops(artifact.ptx or ""):
-        named = lacking(artifact.ptx) or "an instruction that the code asks for"
-        return "unsupported", f"{artifact.target} lacks {named}: in {count:,} places the code stops itself, which ends the CUDA context"
+    if reason := stops(artifact.ptx or "", artifact.target):
+        return "unsupported", reason
     return "ok", ""
