@@ -166,6 +166,6 @@ def key_tiles(problem, config) -> tuple[int, int]:
 def _runtime_trips(problem, config, producers, target) -> str | None:
     """TileLang 0.1.15 cannot count cp.async groups in a loop whose length is known only at run time."""
     fewest, most = key_tiles(problem, config)
-    if fewest == most or most == 1 or config["num_stages"] < 2 or not tiles.uses_cp_async(config["num_stages"], producers, target):
+    if fewest == most or most == 1 or config["num_stages"] < 2 or not tiles.uses_cp_async(config["num_stages"], producers, target, config):
         return None
     return f"causal with {config['num_stages']} stages does not lower where tiles come by cp.async ({target.name}); use num_stages 1 or 0"

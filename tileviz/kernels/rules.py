@@ -156,7 +156,7 @@ def tile_gemm(problem, config, target: Target) -> Estimate:
             columns,
             tiles.wgmma_registers(M, N, asked, asked + producers, config["policy"]) if instruction == "wgmma" else None,
             tiles.product_step(K, dtype, instruction, target),
-            *(tiles.odd_row(c.tensor, n, c, stages, producers, target) for c, n in zip(copies, rows, strict=True)),
+            *(tiles.odd_row(n, c, stages, producers, target, config) for c, n in zip(copies, rows, strict=True)),
             shared_memory(shared, target, config),
             threads(asked, producers, target),
             grid(ceildiv(problem["M"], M), "y", "use a larger block_M", target),
