@@ -83,6 +83,8 @@ class Estimate:
 
     shared_bytes: int = 0
     """Dynamic and static shared memory of a block."""
+    shared_known: bool = True
+    """False where a pass config lays shared memory out anew: then `shared_bytes` is what it takes without, and compiling tells the rest."""
     accumulator_registers: int = 0
     """32-bit registers a thread needs for its accumulator alone."""
     threads: int = 0

@@ -10,10 +10,10 @@ from tileviz.engine.requests import Request
 from tileviz.engine.sweeps.rival import Raced
 from tileviz.errors import CompileFailed, LaunchFailed, RuntimeFailed
 from tileviz.measured import Timing, Verdict
-from tileviz.records import Artifact, Resources, Trial
+from tileviz.records import Artifact, Resources, SharedBytes, Trial
 
 FAST, FINE, COMPILE_FAILS, COMPILE_CRASHES, COMPILE_HANGS, TWIN_OF_FAST = 1, 2, 3, 4, 5, 6
-WRONG, ILLEGAL, RUN_CRASHES, RUN_HANGS, NO_ROOM, SLOW, OUT_OF_MEMORY, ENGINE_ERROR = 7, 8, 9, 10, 11, 12, 13, 14
+WRONG, ILLEGAL, RUN_CRASHES, RUN_HANGS, NO_ROOM, SLOW, OUT_OF_MEMORY, ENGINE_ERROR, FITS_NOWHERE = 7, 8, 9, 10, 11, 12, 13, 14, 15
 DIES_EARLY = 1313
 """The N of a problem whose inputs kill the child that draws them."""
 RACE_FAILS, RACE_CRASHES, RACE_HANGS = 71, 72, 73
@@ -23,7 +23,7 @@ MICROSECONDS = {FAST: 10.0, FINE: 10.05, SLOW: 90.0, TWIN_OF_FAST: 10.0}
 EXPECTED = {
     FAST: "ok", FINE: "ok", COMPILE_FAILS: "compile_failed", COMPILE_CRASHES: "crashed", COMPILE_HANGS: "timeout", TWIN_OF_FAST: "ok",
     WRONG: "wrong_result", ILLEGAL: "runtime_failed", RUN_CRASHES: "crashed", RUN_HANGS: "timeout", NO_ROOM: "launch_failed", SLOW: "ok",
-    OUT_OF_MEMORY: "runtime_failed", ENGINE_ERROR: "runtime_failed",
+    OUT_OF_MEMORY: "runtime_failed", ENGINE_ERROR: "runtime_failed", FITS_NOWHERE: "launch_failed",
 }  # fmt: skip
 """The status each of them must end with."""
 
@@ -54,6 +54,8 @@ class ScriptedCompile:
             time.sleep(60)
         if what == OUT_OF_MEMORY:
             raise MemoryError
+        if what == FITS_NOWHERE:
+            return replace(artifact, target="sm_89", resources=Resources(shared_bytes=SharedBytes(dynamic=131_072), blocks_per_sm=0))
         return replace(artifact, instructions={"source": {"branch": what}})
 
 

@@ -58,6 +58,7 @@ def test_every_kind_of_failure_in_every_phase_has_its_status_and_the_rest_goes_o
     assert {block: row["status"] for block, row in rows.items()} == script.EXPECTED
     assert all(row["reason"] for row in rows.values() if row["status"] != "ok")
     assert "never written" in rows[script.WRONG]["reason"] and "illegal" in rows[script.ILLEGAL]["reason"]
+    assert "131,072 B of shared memory" in rows[script.FITS_NOWHERE]["reason"] and rows[script.FITS_NOWHERE]["median_us"] is None
     assert "phase 'lower': segmentation fault" in rows[script.COMPILE_CRASHES]["reason"]
     assert "phase 'check': segmentation fault" in rows[script.RUN_CRASHES]["reason"]
     assert "4 s" in rows[script.COMPILE_HANGS]["reason"] and "4 s" in rows[script.RUN_HANGS]["reason"]

@@ -182,3 +182,14 @@ def test_a_grid_that_cuda_cannot_number_is_pruned(name, problem, config, sentenc
 
 def test_the_largest_grid_is_not_pruned():
     assert gemm("sm_90a", 64, 64, 32, 2, 128, {"M": 65_535 * 64, "N": 64, "K": 64}).broken == ()
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "cpu"])
+@pytest.mark.parametrize(
+    ("name", "problem", "elements"),
+    [("gemm", {"M": 65_600, "N": 32_832, "K": 64}, "2,153,779,200"), ("softmax", {"M": 2**21, "N": 1024}, "2,147,483,648")],
+)
+def test_a_tensor_that_32_bits_cannot_count_is_noted(arch, name, problem, elements):
+    dtype = {"dtype": "float32"}
+    assert any(f"a tensor of {elements} elements" in note for note in judged(name, arch, {**problem, **dtype}).notes)
+    assert not any("32 bits" in note for note in judged(name, arch, {**problem, **dtype, "M": 1000}).notes)

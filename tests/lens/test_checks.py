@@ -9,7 +9,9 @@ import pytest
 from tileviz.lens.checks import Check, Code, checks
 
 CASES = Path(__file__).parent / "cases"
-ARCHS = ("sm_75", "sm_80", "sm_89", "sm_90a", "sm_100a", "sm_120a")
+ARCHS = ("sm_75", "sm_80", "sm_89", "sm_90a", "sm_120a")
+"""Where T.gemm becomes the product that the architecture is built for."""
+
 PROGRAM = "for k in T.Pipelined(4, num_stages=2):\n    T.copy(A, a)\n    T.gemm(a, b, acc)"
 
 
@@ -61,8 +63,49 @@ def test_a_tcgen05_kernel_has_the_instruction_of_its_architecture_and_nothing_ba
     assert [check for check in found.values() if check.tone == "bad"] == []
 
 
-def test_blackwell_says_what_tcgen05_needs():
-    assert "T.tcgen05_gemm" in by_name(code("gemm_sm_100a"))["instruction"].reason
+@pytest.mark.parametrize("kernel", ["gemm", "attention"])
+@pytest.mark.parametrize("target, capability", [("sm_100a", (10, 0)), ("sm_103a", (10, 3)), ("sm_110a", (11, 0))])
+def test_the_products_of_older_architectures_are_bad_on_blackwell_and_nothing_about_them_is_green(kernel, target, capability):
+    found = by_name(code(f"{kernel}_sm_100a", target=target, capability=capability))
+    assert (found["instruction"].found, found["instruction"].tone) == (False, "bad")
+    assert found["instruction"].reason.startswith("expected UTCHMMA, got HMMA") and "T.tcgen05_gemm" in found["instruction"].reason
+    assert found["tensor_core"].tone == "plain" and found["tensor_core"].found
+
+
+def test_a_product_of_half_the_depth_is_bad_where_there_is_a_deeper_one():
+    shallow = "        /*0010*/                   HMMA.1688.F32 R4, R8, R12, R4 ;\n"
+    ampere = by_name(replace(code("gemm_sm_80"), sass=shallow))["instruction"]
+    assert (ampere.tone, ampere.found) == ("bad", False) and "half the work of HMMA.16816" in ampere.reason
+    assert by_name(replace(code("gemm_sm_75"), sass=shallow))["instruction"].tone == "good"
+    single = tuple({"name": name, "shape": [64, 64], "dtype": "float32"} for name in "ABC")
+    tf32 = replace(code("gemm_sm_80"), sass=shallow.replace(".F32", ".F32.TF32"), tensors=single)
+    assert by_name(tf32)["instruction"].tone == "good"
+
+
+def test_operands_of_eight_bits_that_are_converted_first_are_told():
+    tensors = tuple({"name": name, "shape": [64, 64], "dtype": "float8_e4m3fn"} for name in "ABC")
+    found = by_name(replace(code("gemm_sm_89"), tensors=tensors))["instruction"]
+    assert (found.tone, found.reason) == ("bad", "expected QMMA, got HMMA: float8_e4m3fn is converted before the product")
+
+
+@pytest.mark.parametrize(
+    "text, line",
+    [
+        ("sass", "        /*0010*/                   HGMMA.64x8x16.F32 R24, gdesc[UR8], R24 ;\n"),
+        ("ptx", "\twgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1}, %rd1, %rd2, p, 1, 1, 0, 1;\n"),
+    ],
+)
+def test_wgmma_of_eight_columns_is_bad(text, line):
+    hopper = replace(code("gemm_sm_90a"), sass=None)
+    found = by_name(replace(hopper, **{text: line}))["narrow_wgmma"]
+    assert found.found and found.tone == "bad" and "a multiple of 16" in found.reason
+    assert "narrow_wgmma" not in by_name(replace(hopper, **{text: line.replace("64x8x", "64x80x").replace("n8k", "n88k")}))
+
+
+def test_copies_by_every_thread_are_not_green_where_there_is_tma():
+    found = by_name(code("gemm_sm_80", target="sm_90a", capability=(9, 0)))["async_copy"]
+    assert (found.found, found.tone) == (True, "plain") and "none is a load by TMA" in found.reason
+    assert by_name(code("gemm_sm_90a"))["async_copy"].tone == by_name(code("gemm_sm_80"))["async_copy"].tone == "good"
 
 
 def test_eight_bit_operands_with_b_not_k_major_are_told_with_the_cause():
@@ -114,6 +157,8 @@ def test_traps_without_tensor_memory_are_bad_and_with_it_by_design():
     guard = "        /*0010*/                   BPT.TRAP 0x1 ;\n"
     found = by_name(replace(code("gemm_sm_80"), sass=guard * 96 + code("gemm_sm_80").sass))["traps"]
     assert (found.words, found.tone) == ("detected", "bad") and found.reason.startswith("96 traps")
+    lacking = by_name(replace(code("gemm_sm_80"), ptx="\tbrkpt;\n"))["traps"]
+    assert lacking.tone == "bad" and lacking.reason.startswith("sm_80 lacks an instruction that the code asks for: in 1 place")
     blackwell = replace(code("gemm_sm_100a"), sass=(CASES / "sm100a_tcgen05.sass").read_text())
     assert by_name(blackwell)["traps"].tone == "plain" and by_name(blackwell)["instruction"].title == "tcgen05 on sm_100a"
 

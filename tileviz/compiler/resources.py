@@ -73,6 +73,24 @@ def cuda_resources(lowered: Lowered, log: str, target: Target) -> Resources:
     )
 
 
+def no_room(resources: Resources, target: Target) -> str | None:
+    """Why not even one block fits on an SM, with the figures; None where one does, and where the target's limits are not known."""
+    limits, threads, shared = target.limits, resources.threads_launched or 0, resources.shared_bytes
+    if limits is None:
+        return None
+    if threads > limits.threads_per_block:
+        takes, most = f"it launches {threads:,} threads", f"a block may have {limits.threads_per_block:,}; use fewer threads"
+    elif shared.total > limits.shared_per_block_bytes:
+        takes = f"it takes {shared.total:,} B of shared memory ({shared.static:,} B static, {shared.dynamic:,} B dynamic)"
+        most = f"a block may have {limits.shared_per_block_bytes:,} B; use fewer stages or smaller tiles"
+    elif resources.blocks_per_sm == 0:
+        takes = f"its {threads:,} threads have {resources.registers} registers each"
+        most = f"an SM has {limits.registers_per_sm:,}; use fewer threads or smaller tiles"
+    else:
+        return None
+    return f"no block fits on an SM of {target.name}: {takes}, and {most}"
+
+
 def cpu_resources(source: str) -> Resources:
     """Bytes of the arrays that a C kernel keeps on the stack."""
     return Resources(stack_bytes=sum(_C_BYTES[kind] * int(count) for kind, count in _C_ARRAY.findall(source)))

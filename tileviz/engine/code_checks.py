@@ -26,9 +26,7 @@ def code_of(artifact: Artifact, problem: Problem, config: Config, kernel: Kernel
 
 
 def checked(artifact: Artifact, problem: Problem, config: Config, kernel: Kernel) -> tuple[Check, ...]:
-    """Every check, what is bad first; none for the C of the CPU target, which has no instructions to check."""
-    if artifact.source_language == "c":
-        return ()
+    """Every check, what is bad first."""
     return in_order(checks(code_of(artifact, problem, config, kernel)))
 
 

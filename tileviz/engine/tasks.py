@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
+from tileviz.engine.compiled import with_code
 from tileviz.engine.jobs import CompileJob, MeasureJob
 from tileviz.engine.lanes import Child
 from tileviz.engine.phases import BASELINE, IN_TURN
@@ -178,10 +179,8 @@ class Task:
     def _go_on_with(self, artifact: Artifact) -> None:
         """The artifact is there, made now or stored before: measure it, or be done. The trial's seconds are those of this job alone."""
         self.store.job_has(self.job, artifact=artifact.key)
-        self.trial = replace(
-            self.trial, artifact=artifact.key, resources=artifact.resources, instructions=artifact.instructions, seconds=dict(self.seconds)
-        )
-        if self.request.kind == "compile":
+        self.trial = with_code(self.trial, artifact, dict(self.seconds))
+        if self.request.kind == "compile" or self.trial.status != "ok":
             self._save(self.trial)
             self._end("done")
             return

@@ -46,7 +46,7 @@ def estimate(problem, config, target):
             tiles.warp_split(M, N, threads, instruction) or row_split(problem, config, instruction),
             tiles.product_step(N, dtype, instruction, target),
             *(_wgmma_registers(problem, config, threads + producers) if instruction == "wgmma" else ()),
-            rules.shared_memory(shared, target),
+            rules.shared_memory(shared, target, config),
             rules.threads(threads, producers, target),
             rules.grid(problem["H"], "y", "use fewer heads", target),
             rules.grid(problem["B"], "z", "use a smaller batch", target),
@@ -94,7 +94,7 @@ def _overlapped(problem, config, target, masked) -> Estimate:
             f"wgmma takes key tiles in multiples of 16 up to 256, not {N}" if N % 16 or N > 256 else None,
             f"schedule {config['schedule']} needs num_stages 2 or more: it takes keys ahead of values" if stages < 2 else None,
             *(() if elsewhere else _wgmma_registers(problem, config, threads + tiles.PRODUCER_THREADS)),
-            rules.shared_memory(shared, target),
+            rules.shared_memory(shared, target, config),
             rules.threads(threads, tiles.PRODUCER_THREADS, target),
         ),
         notes=rules.joined(rules.accumulator_note(accumulator, target), *masked),
@@ -166,6 +166,6 @@ def key_tiles(problem, config) -> tuple[int, int]:
 def _runtime_trips(problem, config, producers, target) -> str | None:
     """TileLang 0.1.15 cannot count cp.async groups in a loop whose length is known only at run time."""
     fewest, most = key_tiles(problem, config)
-    if fewest == most or most == 1 or config["num_stages"] < 2 or not tiles.uses_cp_async(config["num_stages"], producers, target):
+    if fewest == most or most == 1 or config["num_stages"] < 2 or not tiles.uses_cp_async(config["num_stages"], producers, target, config):
         return None
     return f"causal with {config['num_stages']} stages does not lower where tiles come by cp.async ({target.name}); use num_stages 1 or 0"

@@ -9,12 +9,12 @@ import inspect
 import sys
 import types
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tileviz.errors import BadRequest, UnknownName
+from tileviz.kernels import rules
 from tileviz.kernels.fields import Choice, Flag, Knob, Real, Size
 from tileviz.kernels.pass_configs import parse_pass_config
-from tileviz.kernels.rules import dtype_supported
 from tileviz.kernels.stand_in import LazyLanguage, for_cpu
 from tileviz.records import Config, Cost, Estimate, Problem, Target
 
@@ -156,11 +156,19 @@ class Kernel:
 
     def rules(self, problem: Problem, config: Config, target: Target) -> Estimate:
         """What is known before compiling, with every broken rule in `broken`."""
-        return self.estimate(problem, self.whole(config), target)
+        found = self.estimate(problem, self.whole(config), target)
+        notes = rules.joined(*found.notes, rules.unknown_note(found.shared_bytes, config), rules.wide_note(self.shapes(problem)))
+        return replace(found, notes=notes, shared_known=not rules.laid_out_anew(config))
+
+    def shapes(self, problem: Problem) -> list[tuple[int, ...]]:
+        """Of the inputs in order, then of the output."""
+        found: list[tuple[int, ...]] = []
+        self.inputs(problem, lambda *shape, dtype: found.append(shape))
+        return [*found, self.output(problem)[0]]
 
     def unsupported(self, problem: Problem, target: Target) -> str | None:
         """Why the target cannot express this problem at all, whatever the config: its dtype, or what the kernel itself cannot do there."""
-        return dtype_supported(problem["dtype"], target) or self.cannot(problem, target)
+        return rules.dtype_supported(problem["dtype"], target) or self.cannot(problem, target)
 
     def same_code(self, problem: Problem, config: Config, target: Target) -> Config:
         """The canonical form of a config: configs that are equal here generate the same code."""

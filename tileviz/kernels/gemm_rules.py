@@ -34,7 +34,7 @@ def hand_made(problem, config: Config, target: Target) -> Estimate:
         broken=joined(
             hopper(problem, config, target) or shape_of_tile(config, sharing, problem["layout"] == "NT"),
             rows_by_tma(problem),
-            rules.shared_memory(shared, target),
+            rules.shared_memory(shared, target, config),
             rules.threads(asked, WARP_GROUP, target),
             rules.grid(rules.ceildiv(problem["M"], M), "y", "use a larger block_M", target) if config["variant"] == "split_k" else None,
             *counts(config),

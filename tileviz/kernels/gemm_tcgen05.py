@@ -138,7 +138,7 @@ def estimate(problem, config, target: Target) -> Estimate:
             f"tcgen05.mma takes a depth in multiples of 16, not {K}" if K % 16 else None,
             _capacity(M, N),
             f"{asked} threads are not whole warp groups of {WARP_GROUP}, which read tensor memory together" if asked % WARP_GROUP else None,
-            rules.shared_memory(shared, target),
+            rules.shared_memory(shared, target, config),
             rules.threads(asked, 0, target),
             rules.grid(rules.ceildiv(problem["M"], M), "y", "use a larger block_M", target),
         ),

@@ -4,9 +4,12 @@ Each returns a sentence when broken, else None. They state what TileLang 0.1.15 
 prunes what lowers and fits. Sources: CUDA programming guide (limits), tiles.py (legality).
 """
 
+import math
+from collections.abc import Iterable
+
 from tileviz.kernels import tiles
 from tileviz.kernels.tiles import DTYPE_BYTES
-from tileviz.records import Estimate, Target
+from tileviz.records import Config, Estimate, Target
 
 __all__ = [
     "DTYPE_BYTES",
@@ -27,6 +30,13 @@ CPU_STACK_LIMIT = 4 << 20
 MOST_BLOCKS = 65_535
 """Blocks of a CUDA grid along y, and along z."""
 
+LAID_OUT_ANEW = ("tl.enable_aggressive_shared_memory_merge", "tl.disable_shared_memory_reuse", "tl.enable_auto_warp_specialization")
+"""Pass configs after which a block of TileLang 0.1.15 takes more or less shared memory than the tiles say, the last one other threads, too:
+what it takes is left to the compile. A test lowers the kernels with every pass config."""
+
+MOST_COUNTED = 2**31 - 1
+"""The largest index of 32 bits."""
+
 BARRIER_BYTES = 1024
 """Static shared memory of a block that waits on TMA: the barriers, rounded up to the alignment of the dynamic part."""
 
@@ -40,13 +50,33 @@ def dtype_supported(dtype: str, target: Target) -> str | None:
     return None
 
 
-def shared_memory(total_bytes: int, target: Target) -> str | None:
-    if target.limits and total_bytes > target.limits.shared_per_block_bytes:
+def shared_memory(total_bytes: int, target: Target, config: Config) -> str | None:
+    if not laid_out_anew(config) and target.limits and total_bytes > target.limits.shared_per_block_bytes:
         return (
             f"shared memory {total_bytes:,} B is over the {target.limits.shared_per_block_bytes:,} B a block of {target.name} may use;"
             " use fewer stages or smaller tiles"
         )
     return None
+
+
+def laid_out_anew(config: Config) -> str | None:
+    """The pass config that changes what a block takes, or None."""
+    return next((name for name in LAID_OUT_ANEW if config.get(name)), None)
+
+
+def unknown_note(shared_bytes: int, config: Config) -> str | None:
+    name = laid_out_anew(config)
+    if name is None or not shared_bytes:
+        return None
+    return f"{name} changes what shared memory a block takes, {shared_bytes:,} B without it: compiling tells"
+
+
+def wide_note(shapes: Iterable[tuple[int, ...]]) -> str | None:
+    """What becomes of tensors whose elements 32 bits cannot count."""
+    most = max(map(math.prod, shapes))
+    if most <= MOST_COUNTED:
+        return None
+    return f"a tensor of {most:,} elements is more than 32 bits count: TileLang 0.1.15 widens its indices to 64 bits, at some cost"
 
 
 def threads(asked: int, producers: int, target: Target) -> str | None:
@@ -126,8 +156,8 @@ def tile_gemm(problem, config, target: Target) -> Estimate:
             columns,
             tiles.wgmma_registers(M, N, asked, asked + producers, config["policy"]) if instruction == "wgmma" else None,
             tiles.product_step(K, dtype, instruction, target),
-            *(tiles.odd_row(c.tensor, n, c, stages, producers, target) for c, n in zip(copies, rows, strict=True)),
-            shared_memory(shared, target),
+            *(tiles.odd_row(n, c, stages, producers, target, config) for c, n in zip(copies, rows, strict=True)),
+            shared_memory(shared, target, config),
             threads(asked, producers, target),
             grid(ceildiv(problem["M"], M), "y", "use a larger block_M", target),
         ),

@@ -140,16 +140,17 @@ def producer_threads(copies: tuple[Copy, ...], threads: int, num_stages: int, ta
     return PRODUCER_THREADS if all(c.by_tma for c in copies) else threads
 
 
-def odd_row(tensor: str, rows: int, copy: Copy, num_stages: int, producers: int, target: Target) -> str | None:
+def odd_row(rows: int, copy: Copy, num_stages: int, producers: int, target: Target, config: Config) -> str | None:
     """cp.async moves at least 4 bytes, and TileLang 0.1.15 does not see that a single row of odd length ends in 2."""
-    if rows > 1 or copy.stride % 4 == 0 or not uses_cp_async(num_stages, producers, target):
+    if rows > 1 or copy.stride % 4 == 0 or not uses_cp_async(num_stages, producers, target, config):
         return None
-    return f"cp.async cannot copy the one row of {tensor}, {copy.columns:,} elements of {copy.size} B: use num_stages 0, or an even length"
+    one_row = f"the one row of {copy.tensor}, {copy.columns:,} elements of {copy.size} B"
+    return f"cp.async cannot copy {one_row}: use num_stages 0, or an even length"
 
 
-def uses_cp_async(num_stages: int, producers: int, target: Target) -> bool:
+def uses_cp_async(num_stages: int, producers: int, target: Target, config: Config) -> bool:
     """Whether a pipelined loop waits on cp.async groups."""
-    return target.at_least(8) and num_stages >= 1 and producers == 0
+    return target.at_least(8) and num_stages >= 1 and producers == 0 and config.get("tirx.use_async_copy", True)
 
 
 def copy_notes(copies: tuple[Copy, ...], num_stages: int, producers: int, target: Target) -> list[str]:

@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tileviz.lens.executed import opcodes
+from tileviz.lens.indices import indices
 from tileviz.lens.listing import Listing, listing
 from tileviz.lens.loops import loops_of
+from tileviz.lens.stops import stops
 
 DTYPE_BYTES = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8, "int8": 1, "uint8": 1, "int32": 4}
 
@@ -24,6 +26,7 @@ class Code:
     target: str
     capability: tuple[int, int]
     source: str
+    """CUDA, or C for the CPU target."""
     ptx: str | None = None
     sass: str | None = None
     missing: dict[str, str] = field(default_factory=dict)
@@ -57,13 +60,13 @@ class Check:
 
 
 def checks(code: Code) -> tuple[Check, ...]:
-    """Every check for this code, in the order in which a reader asks."""
+    """Every check for this code, in the order in which a reader asks; of C, which has no GPU instructions, those of its indices."""
     view = _View(code)
     each = (
-        *(_tensor_cores, _instruction, _async_copy, _ldmatrix, _wide_access, _register_realloc, _serialized),
-        *(_unrolled_producer, _spills, _traps),
+        *(_tensor_cores, _instruction, _narrow_wgmma, _async_copy, _ldmatrix, _wide_access, _register_realloc, _serialized),
+        *(_unrolled_producer, _spills, _traps, _index_width),
     )
-    return tuple(check for check in (make(view) for make in each) if check is not None)
+    return tuple(check for check in (make(view) for make in (each if code.target != "cpu" else (_index_width,))) if check is not None)
 
 
 class _View:
@@ -86,6 +89,11 @@ class _View:
         return ", ".join(words) + (f" and {more} more" if more > 0 else "")
 
     @property
+    def wanted(self) -> tuple[str, str]:
+        """The family and 16-bit opcode that the architecture is built for."""
+        return EXPECTED.get(self.code.capability[0], ("mma.sync", "HMMA"))
+
+    @property
     def family(self) -> str:
         """`wgmma`, `tcgen05`, `mma.sync` or none."""
         names = " ".join(self.products)
@@ -102,14 +110,15 @@ _FAMILIES = (
     ("mma.sync", r"\b[HIQDBO]MMA|\bw?mma[._]|\bsm120_mma"),
 )
 
-EXPECTED = {7: ("mma.sync", "HMMA"), 8: ("mma.sync", "HMMA"), 9: ("wgmma", "HGMMA"), 10: ("mma.sync", "HMMA"), 12: ("mma.sync", "HMMA")}
-"""By major compute capability: what a plain T.gemm becomes in TileLang, and its 16-bit SASS opcode."""
+EXPECTED = {9: ("wgmma", "HGMMA"), 10: ("tcgen05", "UTCHMMA"), 11: ("tcgen05", "UTCHMMA")}
+"""By major compute capability: the matrix product that the architecture is built for, and its 16-bit SASS opcode. Others have mma.sync."""
 
 
 def _tensor_cores(view: _View) -> Check | None:
     title = "Tensor cores"
     if view.products:
-        return Check("tensor_core", title, True, "good", f"{view.named(view.products)} (static)")
+        tone = "good" if view.family == view.wanted[0] else "plain"
+        return Check("tensor_core", title, True, tone, f"{view.named(view.products)} (static)")
     if not view.asks_products:
         return Check("tensor_core", title, False, "plain", "the tile program calls no T.gemm")
     return Check("tensor_core", title, False, "bad", _why_scalar(view))
@@ -125,32 +134,56 @@ def _why_scalar(view: _View) -> str:
 
 
 def _instruction(view: _View) -> Check | None:
-    """Whether the ladder is what the architecture should give."""
+    """Whether the products are those that the architecture is built for."""
     if not view.products:
         return None
-    wanted, opcode = EXPECTED.get(view.code.capability[0], ("mma.sync", "HMMA"))
+    wanted, opcode = view.wanted
     opcode = _opcode(opcode, _dtype(view.code))
-    got = view.family
     title = f"{wanted} on {view.code.target}"
-    if got == wanted or (got == "tcgen05" and view.code.capability[0] == 10):
-        note = "; tcgen05.mma needs T.tcgen05_gemm" if view.code.capability[0] == 10 and got != "tcgen05" else ""
+    first = next(iter(view.products))
+    got = first.split(".")[0]
+    if view.family != wanted:
+        return Check("instruction", title, False, "bad", f"expected {opcode}, got {got}: {_why_another(view.code)}")
+    if view.language == "sass" and got != opcode:
         return Check(
-            "instruction",
-            title if got == wanted else f"tcgen05 on {view.code.target}",
-            True,
-            "good",
-            f"as this architecture should give{note}",
+            "instruction", title, False, "bad", f"expected {opcode}, got {got}: {_dtype(view.code)} is converted before the product"
         )
-    first = next(iter(view.products)).split(".")[0]
-    return Check("instruction", title, False, "bad", f"expected {opcode}, got {first}: {_why_not_wgmma(view.code)}")
+    if _HALF_DEEP.match(first) and view.code.capability >= (8, 0):
+        return Check("instruction", title, False, "bad", f"{first} does half the work of HMMA.16816: give a depth that is a multiple of 16")
+    return Check("instruction", title, True, "good", "as this architecture should give")
+
+
+# HMMA.1688.F32, HMMA.1688.F32.BF16, but not HMMA.1688.F32.TF32, which has no deeper form that TileLang uses
+_HALF_DEEP = re.compile(r"HMMA\.1688\.(?!.*TF32)")
 
 
 def _opcode(opcode: str, dtype: str) -> str:
-    letter = "Q" if dtype.startswith("float8") else "I" if dtype in ("int8", "uint8") else "H"
-    return letter + opcode[1:]
+    letter = "Q" if dtype.startswith("float8") else "I" if dtype in ("int8", "uint8") else "D" if dtype == "float64" else "H"
+    return opcode.replace("H", letter, 1)
 
 
-def _why_not_wgmma(code: Code) -> str:
+# HGMMA.64x8x16.F32    wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16
+_NARROW = re.compile(r"GMMA\.64x8x|\bm64n8k")
+
+
+def _narrow_wgmma(view: _View) -> Check | None:
+    """Products of 8 columns: TileLang falls back on them where the columns of a warp group are no multiple of 16."""
+    found = {name: count for name, count in view.products.items() if _NARROW.search(name)}
+    if not found:
+        return None
+    return Check(
+        "narrow_wgmma",
+        "wgmma of 8 columns",
+        True,
+        "bad",
+        f"{view.named(found)}: wrong values are reported where several lie side by side (tile-ai/tilelang#2593), and most of the"
+        " tensor core idles; give each warp group columns in a multiple of 16",
+    )
+
+
+def _why_another(code: Code) -> str:
+    if code.capability[0] in (10, 11):
+        return "T.gemm becomes mma.sync there, made for older architectures and far slower; tcgen05.mma needs T.tcgen05_gemm"
     dtype, config = _dtype(code), code.config
     if config.get("tl.disable_wgmma"):
         return "tl.disable_wgmma is set"
@@ -163,12 +196,20 @@ def _why_not_wgmma(code: Code) -> str:
     return "TileLang chose another instruction for this tile"
 
 
+# UTMALDG.2D    UBLKCP    cp.async.bulk.tensor.2d.shared::cluster.global    tma_load
+_TMA_LOAD = r"\bUTMALDG|\bUBLKCP|\bcp\.async\.bulk\S*\.shared\S*\.global|\btma_load"
+
+NO_TMA = "; none is a load by TMA, which one thread starts for a whole tile: here each thread copies its part"
+
+
 def _async_copy(view: _View) -> Check:
     title = "TMA or cp.async" if view.code.capability >= (9, 0) else "cp.async"
     if view.copies:
         slow = _bad_strides(view.code)
         only = f"; partly: {slow}" if slow else ""
-        return Check("async_copy", title, True, "good", f"{view.named(view.copies)} (static){only}")
+        by_tma = any(re.search(_TMA_LOAD, name) for name in view.copies)
+        tone = "good" if by_tma or view.code.capability < (9, 0) else "plain"
+        return Check("async_copy", title, True, tone, f"{view.named(view.copies)} (static){only or ('' if tone == 'good' else NO_TMA)}")
     if view.code.capability < (8, 0):
         return Check("async_copy", title, False, "plain", f"{view.code.target} has no asynchronous copy")
     if not view.asks_pipeline:
@@ -271,6 +312,8 @@ def _spills(view: _View) -> Check:
 
 
 def _traps(view: _View) -> Check:
+    if words := stops(view.code.ptx or "", view.code.target):
+        return Check("traps", "Code that traps", True, "bad", words)
     count = view.counts.get("trap", 0)
     if view.language == "cuda":
         return Check("traps", "Code that traps", None, "plain", _no_sass(view.code))
@@ -283,8 +326,23 @@ def _traps(view: _View) -> Check:
         "Code that traps",
         True,
         "bad",
-        f"{count:,} traps: an operation that {view.code.target} does not have; running it ends the CUDA context",
+        f"{count:,} traps: a path that the program must not take; running it ends the CUDA context",
     )
+
+
+def _index_width(view: _View) -> Check | None:
+    """Nothing to tell where 32 bits count every element."""
+    found, title = indices(view.code.source, view.code.tensors), "Indices past 32 bits"
+    if found.wrapped:
+        first, *more = found.wrapped
+        text = first.text if len(first.text) <= 60 else first.text[:59] + "…"
+        where = f"line {first.line:,}, `{text}`" + (f", and {len(more):,} more" if more else "")
+        why = "a constant index past 32 bits came out negative, so other memory is touched (tile-ai/tilelang#2560)"
+        return Check("index_width", title, True, "bad", f"{where}: {why}")
+    if not found.large:
+        return None
+    large = " and ".join(f"{tensor.name} has {tensor.elements:,} elements" for tensor in found.large)
+    return Check("index_width", title, True, "plain", f"{large}: TileLang counts in 64 bits where an index may pass 32")
 
 
 def _no_sass(code: Code) -> str:

@@ -28,13 +28,14 @@ def meters(estimate: Estimate, target: Target) -> list[Meter]:
     found = []
     if target.limits is not None:
         limits = target.limits
-        found.append(
-            Meter(
-                f"shared memory {estimate.shared_bytes:,} of {limits.shared_per_block_bytes:,} B",
-                estimate.shared_bytes / limits.shared_per_block_bytes,
-                "Tiles of every pipeline stage, a block; the limit is what one block of this target may use.",
+        if estimate.shared_known:
+            found.append(
+                Meter(
+                    f"shared memory {estimate.shared_bytes:,} of {limits.shared_per_block_bytes:,} B",
+                    estimate.shared_bytes / limits.shared_per_block_bytes,
+                    "Tiles of every pipeline stage, a block; the limit is what one block of this target may use.",
+                )
             )
-        )
         if estimate.accumulator_registers:
             found.append(
                 Meter(

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from tileviz.compiler import targets
 from tileviz.compiler.machine_code import compiler_flags
+from tileviz.engine.compiled import with_code
 from tileviz.engine.sweeps.budget import Budget
 from tileviz.engine.sweeps.finals import Finals
 from tileviz.engine.sweeps.jobs import KEPT_SHORT, ConfigJob, ForgetJob, ReadyJob, SweepCompileJob
@@ -177,10 +178,11 @@ class SweepTask(LaneUser):
         self._finish(item, result)
 
     def _compiled(self, item: Item, artifact: Artifact) -> None:
-        """On to the lane; or, when another config has given the same source, on to that one's result."""
-        item.trial = replace(
-            item.trial, artifact=artifact.key, resources=artifact.resources, instructions=artifact.instructions, seconds=artifact.seconds
-        )
+        """On to the lane, unless no launch can work; or, when another config has given the same source, on to that one's result."""
+        item.trial = with_code(item.trial, artifact, artifact.seconds)
+        if item.trial.status != "ok":
+            self._finish(item, item.trial)
+            return
         first = self.sources.setdefault(same_source(item, artifact), item)
         if first is item:
             self.ready.append(item)

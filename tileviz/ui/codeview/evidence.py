@@ -28,7 +28,6 @@ def draw_checks(artifact: Artifact, request: Request, kernel: Kernel) -> None:
     """One line a check, what is bad first."""
     if artifact.source_language == "c":
         st.caption("The CPU target's C is one serial loop nest: there are no GPU instructions to check.")
-        return
     found = in_order(checked(code_of(artifact, request.problem, request.config, kernel)))
     for column, part in zip(st.columns(2, gap="medium"), (found[: (len(found) + 1) // 2], found[(len(found) + 1) // 2 :]), strict=True):
         with column, st.container(gap=None):
