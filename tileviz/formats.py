@@ -175,3 +175,10 @@ def word(value) -> str:
     if value is None:
         return ""
     return str(value)
+
+
+def determinism(launches: int, differing: int) -> str:
+    """`same bits in 10 launches`, `1 element differs between 10 launches`."""
+    if not differing:
+        return f"same bits in {launches} launches"
+    return f"{differing:,} {'element differs' if differing == 1 else 'elements differ'} between {launches} launches"

@@ -21,6 +21,15 @@ class ErrorMap:
 
 
 @dataclass(frozen=True)
+class Determinism:
+    """Launches on the same inputs beside each other."""
+
+    launches: int
+    differing: int
+    """Elements whose bits were not the same in all of them."""
+
+
+@dataclass(frozen=True)
 class Verdict:
     """Output against reference."""
 
@@ -41,6 +50,8 @@ class Verdict:
     """One sentence when wrong: `8 of 104 columns never written (96-103)`."""
     errors: ErrorMap | None = None
     """None where it was not kept: right results of a sweep and of baselines."""
+    determinism: Determinism | None = None
+    """None where it was not looked at: wrong results, baselines, configs of a sweep that are no finalists."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import dataclasses
 import math
 from typing import Any
 
-from tileviz.measured import BaselineResult, Comparison, ErrorMap, Roofline, Timing, Verdict
+from tileviz.measured import BaselineResult, Comparison, Determinism, ErrorMap, Roofline, Timing, Verdict
 from tileviz.records import Resources, SharedBytes, Trial, TunedConfig
 
 
@@ -76,6 +76,7 @@ def _verdict(doc) -> Verdict | None:
         if values.get(name) is None:
             values[name] = math.nan
     values["errors"] = _error_map(values.get("errors"))
+    values["determinism"] = Determinism(**_known(Determinism, values["determinism"])) if values.get("determinism") else None
     return Verdict(**values)
 
 

@@ -36,13 +36,27 @@ def setting():
     A, B = draw(96, 64), draw(64, 80)
     reference = A.double() @ B.double()
 
-    def verdict_of(output, *, math_mode, roundings):
+    def verdict_of(output, *, math_mode, roundings, reference=reference):
         return verify(
             output, reference, dtype="float32", math_mode=math_mode, accumulate=64, error_scale="sum", inputs=(A, B), roundings=roundings
         )
 
+    def verdict_of_changed(run, **how):
+        A.neg_()
+        try:
+            return verdict_of(run(), reference=-reference, **how)
+        finally:
+            A.neg_()
+
     timer = pick_timer("cpu")
-    return Setting({"K": 64}, "cpu", (A, B), timer, verdict_of, lambda run: time_callable(run, timer, QUICK))
+    return Setting({"K": 64}, "cpu", (A, B), timer, verdict_of, lambda run: time_callable(run, timer, QUICK), verdict_of_changed)
+
+
+def test_one_that_gives_back_what_it_computed_first_is_wrong_and_takes_no_turns(setting):
+    kept = []
+    result = run_baseline(setting, Stated(make=lambda problem: lambda A, B: (kept.append(A @ B), kept[0])[1]))
+    assert result.status == "wrong_result" and result.reason.startswith("right at first, wrong once its inputs had changed: ")
+    assert result.timing is None and not setting.ready
 
 
 def test_eager_is_checked_and_timed_on_one_thread(setting):
@@ -142,7 +156,8 @@ def test_a_gpu_baseline_records_the_kernel_it_launched():
         return verify(output, reference, dtype="float16", math_mode=math_mode, accumulate=1024, error_scale="sum", roundings=roundings)
 
     timer = pick_timer("cuda:0")
-    at = Setting({}, "cuda:0", (A, B), timer, verdict_of, lambda run: time_callable(run, timer))
+    again = lambda run, **how: verdict_of(run(), **how)
+    at = Setting({}, "cuda:0", (A, B), timer, verdict_of, lambda run: time_callable(run, timer), again)
     result = run_baseline(at, Stated(math_mode=lambda problem: "float16 in, float32 accumulate"))
     assert result.status == "ok", result.reason
     assert result.kernel_name and result.timing.timer == timer.name

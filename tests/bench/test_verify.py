@@ -8,6 +8,7 @@ import torch
 from tileviz.bench.draws import Draw, nan_filled, torch_dtype
 from tileviz.bench.verify import can_fail, verify
 from tileviz.errors import UnknownName
+from tileviz.kernels.exponents import Exponents
 
 DTYPES = ("float16", "bfloat16", "float32")
 
@@ -238,17 +239,11 @@ def test_an_elementwise_output_must_be_rounded_right(dtype):
     assert not verify(a + torch.roll(b, 1), a.double() + b.double(), **how).ok
 
 
-def test_the_magnitude_can_be_given():
-    A, B, reference, output = gemm(64, 64, 64)
-    magnitude = (A.double().square() @ B.double().square()).sqrt()
-    assert verify(output, reference, magnitude=magnitude, **gemm_how(64)).ok
-    assert verify(output, reference, magnitude=8.0, **gemm_how(64)).ok
-    assert not verify(output, reference, magnitude=1e-9, **gemm_how(64)).ok
-
-
 def test_a_check_that_zeros_would_pass_is_refused():
+    """Exponents so large that any probability may be right, of rows without a clear winner."""
     reference = torch.full((32, 32), 1e-3, dtype=torch.float64)
-    how = {**gemm_how(4, "float16"), "magnitude": 1e6}
+    column, spread = torch.ones(32, 1, dtype=torch.float64), torch.ones(32, 32, dtype=torch.float64)
+    how = {**attention_how(32, "float16"), "exponents": Exponents(1e9 * column, 0 * column, column, spread, 64)}
     assert not can_fail(reference, **how)
     assert "cannot tell" in verify(reference.half(), reference, **how).reason
     assert verify((reference * 1e-6).half(), reference * 1e-6, **gemm_how(4, "float16")).ok

@@ -15,7 +15,7 @@ TRIAL_FIELDS = (
     " tflops gbps roofline baselines fingerprint artifact"
 )
 RESOURCE_FIELDS = "registers spill_bytes shared_bytes threads_launched occupancy"
-VERDICT_FIELDS = "ok rel_error max_abs_error wrong_fraction worst_index"
+VERDICT_FIELDS = "ok rel_error max_abs_error wrong_fraction worst_index determinism"
 TIMING_FIELDS = "median_us p10_us p90_us n timer l2 sm_clock_mhz throttled"
 BASELINE_FIELDS = "name status reason kernel_name math_mode compile_s verdict timing comparison speedup"
 
@@ -43,6 +43,7 @@ def test_a_run_has_every_field_of_the_contract(ran):
 
 def test_a_run_is_right_timed_and_beside_pytorch(ran):
     assert ran["status"] == "ok" and ran["verdict"]["ok"] and ran["verdict"]["wrong_fraction"] == 0
+    assert ran["verdict"]["determinism"] == {"launches": 10, "differing": 0}
     assert 0 < ran["timing"]["p10_us"] <= ran["timing"]["median_us"] <= ran["timing"]["p90_us"]
     assert ran["timing"]["timer"] == "perf_counter" and ran["timing"]["n"] == len(ran["timing"]["samples_us"])
     assert ran["problem"] == {"N": 4099, "dtype": "float32"} and ran["target"] == ran["device"] == "cpu"
@@ -60,6 +61,7 @@ def test_the_source_of_a_run_is_shown_again(ran):
 def test_a_trial_as_text_has_the_verdict_the_time_and_the_baselines(ran):
     text = tileviz("show", ran["trial"]).out
     assert "right: relative error" in text and "median" in text and "PyTorch eager" in text
+    assert "  repeats    same bits in 10 launches" in text
 
 
 def test_a_run_measures_again_though_the_code_is_stored(ran):

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from tileviz.cli import tables
-from tileviz.measured import BaselineResult, Comparison, Roofline, Timing, Verdict
+from tileviz.measured import BaselineResult, Comparison, Determinism, Roofline, Timing, Verdict
 from tileviz.records import Resources, SharedBytes, Trial
 
 TRIAL = Trial(
@@ -45,6 +45,13 @@ def test_a_wrong_result_says_where_and_never_rounds_to_zero_percent():
     text = tables.trial_text(replace(TRIAL, status="wrong_result", reason="8 of 104 columns never written (96-103)", verdict=verdict))
     assert "WRONG RESULT: 8 of 104 columns never written (96-103)" in text
     assert "WRONG: 1.2e-05 % of the elements, worst at [3, 4]" in text
+
+
+def test_a_result_that_wavers_says_how_much_of_it():
+    wavers = replace(TRIAL.verdict, determinism=Determinism(10, 1234))
+    assert "repeats    1,234 elements differ between 10 launches" in tables.trial_text(replace(TRIAL, verdict=wavers))
+    assert "1 element differs between 5" in tables.determinism_text(replace(wavers, determinism=Determinism(5, 1)))
+    assert "repeats" not in tables.trial_text(TRIAL), "a trial of an earlier version was not launched again"
 
 
 def test_a_failed_trial_has_its_reason_and_no_empty_lines():

@@ -68,9 +68,9 @@ def verdict(kernel, problem: dict, config: dict, inputs=None):
     shape, dtype = kernel.output(problem)
     output = draws.nan_filled(shape, dtype, "cpu")
     runtime.executable(lambda: kernel.build(problem, config, CPU), CPU)(*tensors, output)
-    reference = references.reference_of(kernel_of(kernel.name).reference, problem, tensors)
+    truth = references.Truth.of(kernel_of(kernel.name), problem, tensors)
     how = {"accumulate": kernel.accumulate(problem), "error_scale": kernel.error_scale, "math_mode": kernel.math_mode(problem, CPU)}
-    return verify(output, reference, dtype=dtype, inputs=tensors, **how)
+    return verify(output, truth.reference, dtype=dtype, inputs=tensors, exponents=truth.exponents, **how)
 
 
 @pytest.mark.parametrize(
@@ -150,6 +150,32 @@ def test_a_causal_mask_off_by_one_is_caught(planted, wrong):
     kernel = planted("flash_attention", right, f"T.min(Sk - 1, {wrong})")
     found = verdict(kernel, {"B": 1, "H": 1, "Sq": 64, "Sk": 70, "D": 64, "causal": True}, {})
     assert not found.ok and len(found.worst_index) == 4
+
+
+LARGE = {"B": 1, "H": 2, "Sq": 48, "Sk": 70, "D": 64, "scale": 1.0}
+"""Logits up to 60."""
+
+
+@pytest.mark.parametrize("more", [{}, {"causal": True}, {"scale": -10.0}, {"D": 256, "Sk": 64}, {"scale": 1e10}])
+def test_attention_with_large_logits_is_right(more):
+    assert verdict(kernel_of("flash_attention"), {**LARGE, **more}, {}).ok
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "more"),
+    [
+        ("factors(scale, D)", "factors(scale * 1.01, D)", {}),
+        ("T.Pipelined(T.ceildiv(keys, block_N)", "T.Pipelined(T.floordiv(keys, block_N)", {}),
+        ("T.copy(V[batch, head, k * block_N, 0], V_shared)", "T.copy(V[batch, head, T.max(k - 1, 0) * block_N, 0], V_shared)", {}),
+        ("T.min(Sk - 1, row * block_M + i + shift)", "T.min(Sk - 1, row * block_M + i + shift + 1)", {"causal": True}),
+        ("T.min(Sk - 1, row * block_M + i + shift)", "T.min(Sk - 1, row * block_M + i + shift - 1)", {"causal": True}),
+        ("total[i] = total[i] * shrink[i] + part[i]", "total[i] = total[i] + part[i]", {}),
+    ],
+    ids=["scale", "last keys missing", "values of another tile", "mask wide", "mask narrow", "sum not shrunk"],
+)
+def test_faults_of_attention_with_large_logits_are_caught(planted, right, wrong, more):
+    found = verdict(planted("flash_attention", right, wrong), {**LARGE, **more}, {})
+    assert not found.ok and found.worst_index is not None
 
 
 def test_keys_past_the_end_that_leak_into_attention_are_caught(planted):

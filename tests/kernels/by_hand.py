@@ -319,7 +319,9 @@ def _one(language: HandLanguage, block: Block, role: int, flash_attention, tenso
 
 def _with_language(program, language: HandLanguage):
     names = dict(program.__globals__)
-    copied = {name: f for name, f in names.items() if isinstance(f, types.FunctionType) and f.__globals__ is program.__globals__}
+    written = {name: f for name, f in names.items() if isinstance(f, types.FunctionType) and f.__globals__.get("T") is names["T"]}
     names["T"] = language
-    names |= {name: types.FunctionType(f.__code__, names, name, f.__defaults__, f.__closure__) for name, f in copied.items()}
+    for name, f in written.items():
+        own = names if f.__globals__ is program.__globals__ else {**f.__globals__, "T": language}
+        names[name] = types.FunctionType(f.__code__, own, name, f.__defaults__, f.__closure__)
     return types.FunctionType(program.__code__, names, program.__name__, program.__defaults__, program.__closure__)

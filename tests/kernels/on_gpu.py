@@ -6,6 +6,7 @@ import tempfile
 import pytest
 
 from tileviz import kernels
+from tileviz.bench.references import Truth
 from tileviz.bench.verify import verify
 from tileviz.compiler import runtime
 from tileviz.compiler.targets import target
@@ -28,8 +29,7 @@ def check(name: str, problem: dict, chosen: dict) -> None:
     output = torch.full(shape, float("nan"), dtype=getattr(torch, dtype), device="cuda")
     runtime.executable(lambda: kernel.build(full, knobs, hopper), hopper, kernel.pass_configs(knobs))(*inputs, output)
     torch.cuda.synchronize()
-    reference = kernel.reference(full, *(t.double() for t in inputs))
-    said = verify(
-        output, reference, dtype=dtype, math_mode=dtype, accumulate=kernel.accumulate(full), error_scale=kernel.error_scale, inputs=inputs
-    )  # fmt: skip
+    truth = Truth.of(kernel, full, inputs)
+    how = {"accumulate": kernel.accumulate(full), "error_scale": kernel.error_scale, "exponents": truth.exponents}
+    said = verify(output, truth.reference, dtype=dtype, math_mode=dtype, inputs=inputs, **how)
     assert said.ok, said

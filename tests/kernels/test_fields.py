@@ -31,10 +31,23 @@ def test_a_real_number_may_be_left_open(typed, value):
     assert Real("scale", None).parse(typed) == value
 
 
-@pytest.mark.parametrize("typed", ["nan", "inf", "x"])
-def test_a_real_number_must_be_finite(typed):
+@pytest.mark.parametrize("typed", ["nan", "inf", "-inf", "x", "1e39", "1e400", -3.5e38, 1.1e38])
+def test_a_real_number_must_be_one_that_a_program_can_multiply_with(typed):
     with pytest.raises(BadValue, match="scale is "):
         Real("scale", None).parse(typed)
+    with pytest.raises(BadValue, match=r"scale is 1e39; give a number from -1e\+38 to 1e\+38"):
+        Real("scale", None).parse("1e39")
+
+
+@pytest.mark.parametrize("typed", ["1e-50", "-1e-50", 7e-46, 5e-324])
+def test_a_real_number_that_float32_rounds_to_0_is_refused(typed):
+    with pytest.raises(BadValue, match=f"scale is {typed}, which float32 rounds to 0; give 0, or a number of at least 1.4e-45"):
+        Real("scale", None).parse(typed)
+
+
+@pytest.mark.parametrize("typed", ["0", "-0.0", "1e-45", "-1e-45", "1e-38", "1e38", "-1e38", 1e10])
+def test_what_float32_holds_is_taken_as_it_is(typed):
+    assert Real("scale", None).parse(typed) == float(typed)
 
 
 @pytest.mark.parametrize(("typed", "value"), [("true", True), ("NO", False), ("1", True), ("0", False), (True, True)])

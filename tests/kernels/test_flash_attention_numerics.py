@@ -34,6 +34,15 @@ def test_any_lengths_and_head_sizes_are_right(problem):
     assert not output.isnan().any()
 
 
+def test_early_keys_weigh_what_late_ones_do_however_many_tiles_lie_between():
+    """The first key tile holds the maximum: 60 more, in each of which a factor of 1 must be 1."""
+    draws = draw("flash_attention", {**ONE_HEAD, "Sq": 32, "Sk": 2000})
+    K = draws[1].clone()
+    K[:, :, 0] = 3 * draws[0][:, :, 0]
+    output, reference = run("flash_attention", {**ONE_HEAD, "Sq": 32, "Sk": 2000, "scale": 1.0}, {"block_N": 32}, (draws[0], K, draws[2]))
+    assert rel_error(output, reference) < 4e-6
+
+
 @pytest.mark.parametrize("S", [1, 127, 129, 300])
 def test_padded_keys_do_not_leak(S):
     """With Q = 0 every key weighs the same, so the output is the mean of V; padding that counts would shrink it (C07)."""
@@ -62,7 +71,10 @@ def test_causal_rows_see_keys_aligned_bottom_right(Sq, Sk, seen):
     torch.testing.assert_close(reference[0, 0], expected.double(), rtol=1e-6, atol=0)
 
 
-@pytest.mark.parametrize(("scale", "causal"), [(0.0, False), (0.0, True), (-0.3, True), (2.0, False)])
+SCALES = [(0.0, True), (0.0, False), (-0.3, True), (2.0, False), (1e-45, True), (1e10, False), (-1e38, True)]
+
+
+@pytest.mark.parametrize(("scale", "causal"), SCALES)
 def test_any_scale_is_right(scale, causal):
     output, reference = run("flash_attention", {**ONE_HEAD, "Sq": 50, "Sk": 37, "causal": causal, "scale": scale})
     assert rel_error(output, reference) < 4e-6

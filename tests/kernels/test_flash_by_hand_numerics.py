@@ -67,7 +67,7 @@ def test_any_lengths_heads_and_orders_are_right(problem, knobs):
     torch.testing.assert_close(output.double(), reference, rtol=1e-5, atol=2e-6)
 
 
-@pytest.mark.parametrize(("scale", "causal"), [(0.0, True), (-0.3, False), (-0.3, True), (2.0, True)])
+@pytest.mark.parametrize(("scale", "causal"), [(0.0, True), (-0.3, False), (-0.3, True), (2.0, True), (1e10, False)])
 def test_any_scale_is_right(scale, causal):
     output, reference = run({"Sq": 70, "Sk": 90, "causal": causal, "scale": scale}, {**LONE, "blocks": 1})
     torch.testing.assert_close(output.double(), reference, rtol=1e-4, atol=1e-5)

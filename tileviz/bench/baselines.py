@@ -44,6 +44,8 @@ class Setting:
     """verdict_of(output, math_mode=..., roundings=...): against the trial's own reference."""
     time: Callable[[Callable[[], object]], Timing]
     """time(run): the trial's timer, plan, L2 mode and marks."""
+    verdict_of_changed: Callable[..., Verdict]
+    """verdict_of_changed(run, math_mode=..., roundings=...): of a call after timing, when other values stand in the inputs."""
     l2: str = "cold"
     ready: dict[str, Entrant] = field(default_factory=dict)
     """Every baseline that was right and timed, by name, for measuring all in turn afterwards."""
@@ -157,6 +159,10 @@ def _checked_and_timed(setting: Setting, baseline, blank: BaselineResult) -> Bas
         return replace(result, status="wrong_result", reason=verdict.reason)
     run = lambda: call(*setting.inputs)
     timing = setting.time(run)
+    again = setting.verdict_of_changed(run, math_mode=blank.math_mode, roundings=EAGER_ROUNDINGS)
+    if not again.ok:
+        reason = f"right at first, wrong once its inputs had changed: {again.reason}"
+        return replace(result, status="wrong_result", verdict=again, reason=reason)
     setting.ready[baseline.name] = Entrant(run, timing, lambda: _like_ours(setting.kind, blank.math_mode))
     names = kernel_name(run, setting)
     return replace(result, timing=timing, kernel_name=f"{names} ({note})" if note else names)

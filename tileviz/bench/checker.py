@@ -12,8 +12,8 @@ from tileviz.measured import Verdict
 from . import faults
 from .draws import still_filled, torch_dtype
 from .references import free_bytes
-from .tolerance import bound_of, scale_of, slabs
-from .verify import allowed, as_matrix, guard_words, largest_input, named_dtype, unlike, verify, without_map_when_right
+from .tolerance import as_matrix, slabs
+from .verify import named_dtype, room_of, unlike, verify, without_map_when_right
 
 if TYPE_CHECKING:
     import torch
@@ -48,41 +48,30 @@ class Known:
 class Checker:
     """checker(output) is the verdict of `verify(output, reference, **how)`, without the map of errors when the output is right."""
 
-    def __init__(
-        self, reference: "torch.Tensor", *, dtype: str, math_mode: str, accumulate: int, error_scale: str, inputs: tuple = ()
-    ) -> None:
+    def __init__(self, reference: "torch.Tensor", *, inputs: tuple = (), exponents: tuple | None = None, **how) -> None:
+        """`how` is the kernel's `dtype`, `math_mode`, `accumulate` and `error_scale`."""
         self.reference = reference
-        self.how = {"dtype": dtype, "math_mode": math_mode, "accumulate": accumulate, "error_scale": error_scale, "inputs": inputs}
+        self.how = {**how, "inputs": inputs, "exponents": exponents}
         self.known: Known | None = None
         self.looked = False
-        self.right: tuple[torch.Tensor, Verdict] | None = None
-        """The output last found right, with its verdict."""
 
     def __call__(self, output: "torch.Tensor") -> Verdict:
         if not self.looked:
             self.looked, self.known = True, self._look()
-        verdict = self._if_right(output) or without_map_when_right(verify(output, self.reference, **self.how))
-        self.right = (self._kept(output), verdict) if verdict.ok else None
-        return verdict
-
-    def again(self, output: "torch.Tensor") -> Verdict:
-        """The verdict on an output that should be the last one once more: the same bits are right when they were right before."""
-        if self.right is not None and same_bits(output, self.right[0]):
-            return self.right[1]
-        return self(output)
+        return self._if_right(output) or without_map_when_right(verify(output, self.reference, **self.how))
 
     def _look(self) -> Known | None:
         """None where `verify` must look at each output: a reference too large to keep so much of it, not finite, or blind to zeros."""
         import torch
 
-        truth, bound = as_matrix(self.reference), self._bound()
+        truth = as_matrix(self.reference)
         if 24 * truth.numel() > ROOM * free_bytes(str(truth.device)):
             return None
-        scale = scale_of(truth, self.how["error_scale"], self.how["inputs"], self.how["accumulate"])
+        room = room_of(self.reference, **self.how)
         parts, sums = [], []
         for first, last in slabs(truth):
             rows = truth[first:last].double()
-            _, limit = allowed(rows, bound, scale.of_rows(first, last))
+            _, limit = room.of_rows(rows, first, last)
             rounded = rows.to(torch_dtype(self.how["dtype"])).double()
             parts.append(Part(first, last, rows, rounded, limit))
             finite = (rows.isfinite() & rounded.isfinite()).all()
@@ -92,13 +81,7 @@ class Checker:
         square, zero_fails, nonzero = found[:, 1:].sum(0).tolist()
         if not found[:, 0].all() or (nonzero and not zero_fails):
             return None
-        return Known(tuple(parts), square, bound.words + guard_words(int(nonzero), int(zero_fails), max(1, truth.numel())))
-
-    def _bound(self):
-        how = self.how
-        largest = largest_input(how["inputs"], how["error_scale"])
-        words = how["dtype"], how["math_mode"], how["accumulate"], how["error_scale"]
-        return bound_of(*words, largest_input=largest, reference=named_dtype(self.reference))
+        return Known(tuple(parts), square, room.words(int(nonzero), int(zero_fails), max(1, truth.numel())))
 
     def _if_right(self, output: "torch.Tensor") -> Verdict | None:
         """The verdict on an output that is right and written everywhere; None for any other."""
@@ -134,17 +117,3 @@ class Checker:
             reference=named_dtype(self.reference),
             reason="",
         )
-
-    def _kept(self, output: "torch.Tensor") -> "torch.Tensor":
-        """A copy of the output, in the place of the copy before it."""
-        if self.right is None or self.right[0].shape != output.shape or self.right[0].dtype != output.dtype:
-            return output.detach().clone()
-        return self.right[0].copy_(output)
-
-
-def same_bits(output: "torch.Tensor", other: "torch.Tensor") -> bool:
-    """True for two tensors of one shape and dtype whose every bit is the same."""
-    import torch
-
-    whole = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[output.element_size()]
-    return output.shape == other.shape and output.dtype == other.dtype and torch.equal(output.view(whole), other.view(whole))

@@ -101,6 +101,14 @@ def refill(output: "torch.Tensor") -> "torch.Tensor":
     return output
 
 
+def exchange(tensors: tuple, others: tuple) -> None:
+    """Each tensor gets the values of its other, and the other its values, in place: addresses stay."""
+    for tensor, other in zip(tensors, others, strict=True):
+        kept = tensor.clone()
+        tensor.copy_(other)
+        other.copy_(kept)
+
+
 def still_filled(output: "torch.Tensor", dtype: str) -> "torch.Tensor":
     """Mask of the elements that still hold the NaN they were filled with."""
     import torch

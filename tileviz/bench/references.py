@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .draws import torch_dtype
@@ -48,6 +49,22 @@ def reference_of(fn: Callable, problem: dict, inputs: tuple, dtype: str | None =
             raise
         torch.cuda.empty_cache()
         return _call(fn, problem, inputs, "float32")
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """What outputs of the same inputs are judged by."""
+
+    reference: "torch.Tensor"
+    exponents: tuple | None
+    """Of a kernel that has `exponents`; in the dtype of the reference."""
+
+    @classmethod
+    def of(cls, kernel, problem: dict, inputs: tuple) -> "Truth":
+        reference = reference_of(kernel.reference, problem, inputs)
+        if kernel.exponents is None:
+            return cls(reference, None)
+        return cls(reference, reference_of(kernel.exponents, problem, inputs, str(reference.dtype).removeprefix("torch.")))
 
 
 def _call(fn, problem, inputs, dtype):

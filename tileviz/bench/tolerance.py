@@ -9,16 +9,23 @@ it may add, by `error_scale`:
 
     exact        0
     sum          (32 sqrt(K) u_sum + 4 u_product) max(|r|, m) + 2 u_product |r|
-    softmax      (4 sqrt(K) u_sum + (32 + 4 R) u_sum) |r| + 2^-126
-    attention    (32 sqrt(K) u_sum + 8 u_product + 4 u_dtype) max(|r|, m)
+    softmax      (4 sqrt(K) + 32) u_sum |r| + 2^-126 + sway
+    attention    (32 sqrt(K) u_sum + 8 u_product + 4 u_dtype) max(|r|, m) + sway
 
 u_sum is 2^-24, the unit roundoff of a float32 accumulator. Rounding errors of a sum grow like a random walk, hence sqrt(K); 32 covers
 the largest of some 10^8 elements and tensor cores, which truncate where the CPU rounds; a softmax has one sum a row and adds without
 tensor cores, so 4 is enough there. u_product is 0 where products are exact in
 the accumulator (float16, bfloat16) or fused (float32), and 2^-10 for TF32, whose inputs may be truncated. u_dtype pays for the
-probabilities that attention rounds before its second product. R is the largest |input| of a softmax: its exponent's argument carries
-that much rounding. m is the root mean square of sums like this one; it comes from the data (`scale_of`), so no absolute tolerance is fixed.
+probabilities that attention rounds before its second product. m is the root mean square of sums like this one; it comes from the data
+(`scale_of`), so no absolute tolerance is fixed.
 Each further rounding to the dtype on the way (a chain of PyTorch calls) adds 4 u_dtype max(|r|, m).
+
+Sway is what errors of the exponents move (`exponents.Sway`). An argument of size L, itself a sum of D terms (0 for an input), is off by
+
+    e = ((4 sqrt(D) + 2) u_sum + 2 u_product) L
+
+and, where D > 0, by u_dtype L for each further rounding to the dtype. Then each exponential, over their sum, is off by a factor within
+exp(+-2 e), and the output by (exp(2 e) - 1) times the spread of what it averages, never by more than it can reach.
 Sources: N. Higham and T. Mary, "A new approach to probabilistic rounding error analysis" (2019), for sqrt(K); the rest is derived above.
 """
 
@@ -67,20 +74,22 @@ SCALES = ("exact", "sum", "softmax", "attention")
 
 @dataclass(frozen=True)
 class Bound:
-    """d = of_reference |r| + of_scale max(|r|, m) + floor, and the half ulp of `dtype`."""
+    """d = of_reference |r| + of_scale max(|r|, m) + floor + sway, and the half ulp of `dtype`."""
 
     dtype: str
     of_reference: float
     of_scale: float
     floor: float
+    of_exponent: float
+    """e over L: what an exponent may be off by, over its size."""
     words: str
 
-    def drift(self, reference: "torch.Tensor", scale) -> "torch.Tensor":
+    def drift(self, reference: "torch.Tensor", scale, sway=0.0) -> "torch.Tensor":
         """d for each element, in float64; `reference` is |r|."""
         import torch
 
         larger = torch.maximum(reference, scale) if torch.is_tensor(scale) else reference.clamp(min=scale)
-        return self.of_reference * reference + self.of_scale * larger + self.floor
+        return self.of_reference * reference + self.of_scale * larger + self.floor + sway
 
     def half_ulp(self, magnitude: "torch.Tensor") -> "torch.Tensor":
         """Half the spacing of the dtype at each magnitude, subnormal numbers included."""
@@ -98,37 +107,39 @@ def bound_of(
     error_scale: str,
     *,
     roundings: int = 1,
-    largest_input: float = 8.0,
+    terms: int = 0,
     reference: str = "float64",
 ) -> Bound:
     """The tolerance of an output. Raises UnknownName for a dtype or error scale that is not known.
 
-    `roundings`: how often a value is rounded to `dtype` on its way to the output; 1 for a fused kernel.
+    `roundings`: how often a value is rounded to `dtype` on its way to the output; 1 for a fused kernel. `terms`: of an exponent's sum.
     """
     if dtype not in FORMATS:
         raise UnknownName.of("dtype", dtype, FORMATS)
     if error_scale not in SCALES:
         raise UnknownName.of("error scale", error_scale, SCALES)
     root = (4 if error_scale == "softmax" else 32) * math.sqrt(max(accumulate, 1)) * SUM_ROUNDOFF
-    root *= 2 if reference == "float32" and error_scale != "exact" else 1
+    twice = 2 if reference == "float32" and error_scale != "exact" else 1
+    root *= twice
     product = next((u for name, u in PRODUCT_ROUNDOFF.items() if name.lower() in math_mode.lower()), 0.0)
     rounded = FORMATS[dtype].unit_roundoff
     extra = 4 * rounded * (roundings - 1)
     of_reference, of_scale, floor = {
         "exact": (0.0, extra, 0.0),
         "sum": (2 * product, root + 4 * product + extra, 0.0),
-        "softmax": (root + (32 + 4 * largest_input) * SUM_ROUNDOFF + extra, 0.0, 2.0**-126),
+        "softmax": (root + 32 * SUM_ROUNDOFF + extra, 0.0, 2.0**-126),
         "attention": (0.0, root + 8 * product + 4 * rounded + extra, 0.0),
     }[error_scale]
     if reference == "float32" and error_scale == "exact":
         of_reference += 2 * SUM_ROUNDOFF
+    of_exponent = (4 * math.sqrt(terms) + 2) * SUM_ROUNDOFF * twice + 2 * product + (rounded * (roundings - 1) if terms else 0.0)
     words = f"half an ulp of {dtype}"
     if of_reference:
         words += f" + {of_reference:.2g} |reference|"
     if of_scale:
         words += f" + {of_scale:.2g} max(|reference|, scale)"
     source = "one rounding" if error_scale == "exact" else f"K = {accumulate:,}, float32 sums, {math_mode} products"
-    return Bound(dtype, of_reference, of_scale, floor, f"{words}; from {source}")
+    return Bound(dtype, of_reference, of_scale, floor, of_exponent, f"{words}; from {source}")
 
 
 def scale_of(reference: "torch.Tensor", error_scale: str, inputs: tuple = (), accumulate: int = 1):
@@ -188,6 +199,12 @@ def _finite_rms(tensor) -> float:
     import torch
 
     return torch.nan_to_num(tensor.double(), 0.0, 0.0, 0.0).square().mean().sqrt().item()
+
+
+def as_matrix(tensor: "torch.Tensor") -> "torch.Tensor":
+    """(rows, columns), where columns are the last dimension; a vector becomes one column."""
+    tensor = tensor.detach().contiguous()
+    return tensor.reshape(-1, tensor.shape[-1]) if tensor.dim() > 1 else tensor.reshape(-1, 1)
 
 
 def slabs(matrix: "torch.Tensor"):

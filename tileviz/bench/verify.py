@@ -6,7 +6,7 @@ that rounds perfectly shows 0. A slab of rows is looked at at a time, on the out
 """
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tileviz.measured import Verdict
@@ -14,7 +14,8 @@ from tileviz.measured import Verdict
 from . import faults
 from .draws import DTYPES, still_filled, torch_dtype
 from .error_map import Blocks
-from .tolerance import FORMATS, Bound, Scale, bound_of, scale_of, slabs
+from .exponents import Sway
+from .tolerance import FORMATS, Bound, Scale, as_matrix, bound_of, scale_of, slabs
 
 if TYPE_CHECKING:
     import torch
@@ -31,26 +32,24 @@ def verify(
     accumulate: int,
     error_scale: str,
     inputs: tuple = (),
-    magnitude: "torch.Tensor | float | None" = None,
+    exponents: tuple | None = None,
     roundings: int = 1,
 ) -> Verdict:
     """The verdict on `output` (any shape, `dtype`) against `reference` (same shape, float64 or float32).
 
-    `math_mode`, `accumulate` and `error_scale` are the kernel's; `inputs` refine the scale of small outputs and of a softmax;
-    `magnitude`, one value an element or one for all, replaces the scale m of `tolerance.scale_of`; `roundings` is more than 1 for a
-    chain of PyTorch calls that rounds to `dtype` between its steps. Raises UnknownName for an unknown dtype or error scale.
+    `math_mode`, `accumulate` and `error_scale` are the kernel's; `inputs` refine the scale of small outputs; `exponents` are what the
+    kernel's `exponents` gives, where it has any; `roundings` is more than 1 for a chain of PyTorch calls that rounds to `dtype` between
+    its steps. Raises UnknownName for an unknown dtype or error scale.
     """
-    named = named_dtype(reference)
-    bound = bound_of(
-        dtype, math_mode, accumulate, error_scale, roundings=roundings, largest_input=largest_input(inputs, error_scale), reference=named
-    )
+    how = {"math_mode": math_mode, "accumulate": accumulate, "error_scale": error_scale, "inputs": inputs, "roundings": roundings}
+    room, named = room_of(reference, dtype=dtype, exponents=exponents, **how), named_dtype(reference)
     mismatch = unlike(output, reference, dtype)
     if mismatch:
-        return Verdict(False, math.nan, math.nan, 1.0, output.numel(), None, 0, bound.words, named, mismatch)
+        return Verdict(False, math.nan, math.nan, 1.0, output.numel(), None, 0, room.bound.words, named, mismatch)
     matrix, truth = as_matrix(output), as_matrix(reference)
     blocks = Blocks(*matrix.shape)
-    found = _look(matrix, truth, bound, _scale(truth, magnitude, error_scale, inputs, accumulate), blocks)
-    verdict = _verdict(found, output, matrix, truth, bound, named)
+    found = _look(matrix, truth, room, blocks)
+    verdict = _verdict(found, output, matrix, truth, room, named)
     return replace(verdict, errors=blocks.finish(tuple(output.shape)))
 
 
@@ -70,12 +69,6 @@ def can_fail(reference: "torch.Tensor", **how) -> bool:
     return verify(zeros, reference, **how).reason != BLIND
 
 
-def as_matrix(tensor: "torch.Tensor") -> "torch.Tensor":
-    """(rows, columns), where columns are the last dimension; a vector becomes one column."""
-    tensor = tensor.detach().contiguous()
-    return tensor.reshape(-1, tensor.shape[-1]) if tensor.dim() > 1 else tensor.reshape(-1, 1)
-
-
 def named_dtype(reference: "torch.Tensor") -> str:
     """What a reference is computed in."""
     return "float32" if str(reference.dtype) == "torch.float32" else "float64"
@@ -90,56 +83,55 @@ def unlike(output: "torch.Tensor", reference: "torch.Tensor", dtype: str) -> str
     return ""
 
 
-def largest_input(inputs, error_scale: str) -> float:
-    """Largest finite |value| of the first input, for a softmax; 8 when not given."""
-    import torch
+@dataclass(frozen=True)
+class Room:
+    """How far each element may lie from its reference."""
 
-    if error_scale != "softmax" or not inputs:
-        return 8.0
-    return max(8.0, torch.nan_to_num(inputs[0].float(), 0.0, 0.0, 0.0).abs().max().item())
+    bound: Bound
+    scale: Scale
+    sway: Sway | None = None
 
+    def of_rows(self, reference: "torch.Tensor", first: int, last: int) -> tuple["torch.Tensor", "torch.Tensor"]:
+        """(what the arithmetic may add, with the rounding the whole distance) for these rows of the reference, in float64."""
+        sway = self.sway.of_rows(first, last, self.bound) if self.sway else 0.0
+        drift = self.bound.drift(reference.abs(), self.scale.of_rows(first, last), sway)
+        largest = FORMATS[self.bound.dtype].largest
+        return drift, drift + self.bound.half_ulp((reference.abs() + drift).clamp(max=largest))
 
-def _scale(truth, magnitude, error_scale, inputs, accumulate) -> Scale:
-    if magnitude is None:
-        return scale_of(truth, error_scale, inputs, accumulate)
-    if isinstance(magnitude, (int, float)):
-        return Scale(float(magnitude))
-    return _Given(as_matrix(magnitude))
-
-
-class _Given:
-    """A scale given element by element."""
-
-    def __init__(self, matrix) -> None:
-        self.matrix = matrix
-
-    def of_rows(self, first: int, last: int):
-        return self.matrix[first:last].double()
+    def words(self, nonzero: int, zero_fails: int, total: int) -> str:
+        """The tolerance, and how surely the check would see an output of all zeros."""
+        told = self.bound.words + (self.sway.words(self.bound) if self.sway else "")
+        if nonzero == 0:
+            return f"{told}; the reference rounds to all zeros, so an all-zero output is right"
+        return f"{told}; an all-zero output would fail in {zero_fails / total:.1%} of elements"
 
 
-def _look(matrix, truth, bound: Bound, scale, blocks: Blocks) -> faults.Found:
+def room_of(reference, *, dtype, math_mode, accumulate, error_scale, inputs=(), exponents=None, roundings=1) -> Room:
+    """What `verify` allows for such a reference."""
+    terms = exponents.terms if exponents else 0
+    named = named_dtype(reference)
+    bound = bound_of(dtype, math_mode, accumulate, error_scale, roundings=roundings, terms=terms, reference=named)
+    scale = scale_of(as_matrix(reference), error_scale, inputs, accumulate)
+    return Room(bound, scale, Sway.of(exponents) if exponents else None)
+
+
+def _look(matrix, truth, room: Room, blocks: Blocks) -> faults.Found:
     """One pass over the output. Sums stay on the device until the end, so a GPU is not waited for at each slab."""
     found = faults.Found.start(matrix)
     for first, last in slabs(matrix):
-        slab = _slab(matrix[first:last], truth[first:last].double(), bound, scale.of_rows(first, last))
+        reference = truth[first:last].double()
+        slab = _slab(matrix[first:last], reference, room.bound.dtype, *room.of_rows(reference, first, last))
         found.add(first, slab)
         blocks.add(first, slab)
     return found
 
 
-def allowed(reference: "torch.Tensor", bound: Bound, scale) -> tuple["torch.Tensor", "torch.Tensor"]:
-    """(the drift of a sum, with the rounding the whole distance) that each element may lie from its reference, in float64."""
-    drift = bound.drift(reference.abs(), scale)
-    return drift, drift + bound.half_ulp((reference.abs() + drift).clamp(max=FORMATS[bound.dtype].largest))
-
-
-def _slab(output, reference, bound: Bound, scale) -> faults.Slab:
+def _slab(output, reference, dtype: str, drift, limit) -> faults.Slab:
     import torch
 
-    form = FORMATS[bound.dtype]
+    form = FORMATS[dtype]
     value = output.double()
     rounded = reference.to(output.dtype).double()
-    drift, limit = allowed(reference, bound, scale)
 
     same = (value.isnan() & reference.isnan()) | (value.isinf() & (value == reference))
     finite = value.isfinite() & reference.isfinite()
@@ -153,7 +145,7 @@ def _slab(output, reference, bound: Bound, scale) -> faults.Slab:
     ratio = torch.where(finite, gap / limit, torch.where(right, 0.0, math.inf))
     return faults.Slab(
         wrong=~right,
-        unwritten=still_filled(output, bound.dtype),
+        unwritten=still_filled(output, dtype),
         not_a_number=value.isnan() & ~reference.isnan(),
         infinite=value.isinf() & ~right,
         zero=(value == 0) & ~right,
@@ -165,14 +157,7 @@ def _slab(output, reference, bound: Bound, scale) -> faults.Slab:
     )
 
 
-def guard_words(nonzero: int, zero_fails: int, total: int) -> str:
-    """How surely the check would see an output of all zeros."""
-    if nonzero == 0:
-        return "; the reference rounds to all zeros, so an all-zero output is right"
-    return f"; an all-zero output would fail in {zero_fails / total:.1%} of elements"
-
-
-def _verdict(found, output, matrix, truth, bound: Bound, named: str) -> Verdict:
+def _verdict(found, output, matrix, truth, room: Room, named: str) -> Verdict:
     found = found.finish()
     total = max(1, matrix.numel())
     blind = found.nonzero > 0 and found.zero_fails == 0
@@ -187,7 +172,7 @@ def _verdict(found, output, matrix, truth, bound: Bound, named: str) -> Verdict:
         wrong_count=found.wrong_count,
         worst_index=faults.index_of(found.worst, tuple(output.shape)),
         unwritten_count=found.unwritten_count,
-        tolerance=bound.words + guard_words(found.nonzero, found.zero_fails, total),
+        tolerance=room.words(found.nonzero, found.zero_fails, total),
         reference=named,
         reason=reason,
     )

@@ -21,6 +21,7 @@ def trial_text(trial: Trial, name: str = "", math_mode: str = "", found: Explain
         ("math", math_mode),
         ("status", STATUS_WORDS.get(trial.status, trial.status) + (f": {trial.reason}" if trial.reason else "")),
         ("verdict", verdict_text(trial.verdict)),
+        ("repeats", determinism_text(trial.verdict)),
         ("time", timing_text(trial.timing)),
         ("rate", rate_text(trial)),
         ("FLOPs", flops_text(trial, found.cost)),
@@ -43,6 +44,12 @@ def verdict_text(verdict: Verdict | None) -> str:
         return f"right: {errors}; against {verdict.reference}"
     where = f", worst at {list(verdict.worst_index)}" if verdict.worst_index else ""
     return f"WRONG: {formats.small_percent(verdict.wrong_fraction)} of the elements{where}; {errors}"
+
+
+def determinism_text(verdict: Verdict | None) -> str:
+    """Whether launch after launch gave the same bits; empty where that was not looked at."""
+    found = verdict.determinism if verdict is not None else None
+    return formats.determinism(found.launches, found.differing) if found is not None else ""
 
 
 def timing_text(timing: Timing | None) -> str:

@@ -4,7 +4,9 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from tileviz.bench import baselines, clocks, draws, facts, peaks, references, roofline, timers, turns
+from tileviz.bench import baselines, clocks, draws, facts, peaks, roofline, timers, turns
+from tileviz.bench.determinism import determinism_of, same_bits
+from tileviz.bench.references import Truth
 from tileviz.bench.verify import verify, without_map_when_right
 from tileviz.compiler import runtime, targets
 from tileviz.engine.ceilings_job import stored_ceilings
@@ -12,7 +14,7 @@ from tileviz.engine.phases import BASELINE, IN_TURN
 from tileviz.engine.requests import Request
 from tileviz.errors import RuntimeFailed
 from tileviz.kernels import kernel as kernel_of
-from tileviz.measured import BaselineResult, Timing, Verdict
+from tileviz.measured import BaselineResult, Determinism, Timing, Verdict
 from tileviz.records import Trial
 
 OURS = ""
@@ -56,12 +58,26 @@ class Measurement:
         self.peaks = peaks.peaks_of(torch.cuda.get_device_name(self.index))
 
     def _draw(self) -> None:
-        problem = self.request.problem
-        draw = draws.Draw(self.request.device, self.request.seed, self.request.inputs)
-        self.inputs = self.kernel.inputs(problem, draw)
-        self.reference = references.reference_of(self.kernel.reference, problem, self.inputs)
-        shape, dtype = self.kernel.output(problem)
+        self.inputs = self._drawn(self.request.seed, self.request.inputs)
+        self.truth = self._truth()
+        shape, dtype = self.kernel.output(self.request.problem)
         self.output = draws.nan_filled(shape, dtype, self.request.device)
+        self.spare: tuple = ()
+        self.spare_truth: Truth | None = None
+
+    def _drawn(self, seed: int, kind: str) -> tuple:
+        return self.kernel.inputs(self.request.problem, draws.Draw(self.request.device, seed, kind))
+
+    def _truth(self) -> Truth:
+        return Truth.of(self.kernel, self.request.problem, self.inputs)
+
+    def _change_inputs(self) -> None:
+        """Other values in the same tensors, with their own truth: what a program kept of earlier launches is wrong then. Called again,
+        it brings the first ones back."""
+        if not self.spare:
+            self.spare = self._drawn(self.request.seed ^ 1, "normal")
+        draws.exchange(self.inputs, self.spare)
+        self.truth, self.spare_truth = self.spare_truth or self._truth(), self.truth
 
     def _executable(self) -> Callable:
         if self.call is None:
@@ -85,13 +101,27 @@ class Measurement:
         self.report("trial", self.trial)
         self.report("phase", "time")
         timing = self._time(lambda: call(*self.inputs, self.output))
-        again = self._check(call)
+        determinism = self._determinism(call, timing)
+        again = self._check_changed(call)
         if not again.ok:
-            self.trial = replace(
-                self.trial, status="wrong_result", verdict=again, reason=f"right at first, wrong after timing: {again.reason}"
-            )
+            self.trial = replace(self.trial, status="wrong_result", verdict=again, reason=f"right at first, {again.reason}")
             return
+        self.trial = replace(self.trial, verdict=replace(verdict, determinism=determinism))
         self._take_timing(timing)
+
+    def _determinism(self, call: Callable, timing: Timing) -> Determinism | None:
+        """Whether launches on the same inputs give the same bits."""
+        return determinism_of(lambda: self._launched(call), timing.median_us)
+
+    def _check_changed(self, call: Callable) -> Verdict:
+        """Checks once more after timing, when the output stands for the inputs so far, with other inputs in the same place."""
+        before = self.output.clone()
+        self._change_inputs()
+        verdict = self._check(call)
+        stale = not verdict.unwritten_count and same_bits(self.output, before)
+        self._change_inputs()
+        told = "then gave back what it had computed before, though its inputs had changed"
+        return verdict if verdict.ok else replace(verdict, reason=told if stale else f"wrong after timing: {verdict.reason}")
 
     def _take_timing(self, timing: Timing) -> None:
         """The trial with this timing and what follows from it."""
@@ -101,26 +131,40 @@ class Measurement:
 
     def _check(self, call: Callable) -> Verdict:
         """Runs once into a fresh NaN-filled output and compares."""
+        return self._verdict(self._launched(call), math_mode=self.math_mode)
+
+    def _launched(self, call: Callable):
+        """The output of a launch, which began full of NaN."""
         draws.refill(self.output)
         call(*self.inputs, self.output)
         self._synchronize()
-        return self._verdict(self.output, math_mode=self.math_mode)
+        return self.output
 
     def verdict_of(self, output, *, math_mode: str, roundings: int = 1) -> Verdict:
         """The verdict on any output of this problem, a baseline's say, against the same reference."""
         return without_map_when_right(self._verdict(output, math_mode=math_mode, roundings=roundings))
 
+    def verdict_of_changed(self, run: Callable, *, math_mode: str, roundings: int = 1) -> Verdict:
+        """The verdict on what run() gives once the inputs have changed under it."""
+        self._change_inputs()
+        try:
+            return self.verdict_of(run(), math_mode=math_mode, roundings=roundings)
+        finally:
+            self._change_inputs()
+
     def _verdict(self, output, *, math_mode: str, roundings: int = 1) -> Verdict:
-        return verify(
-            output,
-            self.reference,
-            dtype=self.kernel.output(self.request.problem)[1],
-            math_mode=math_mode,
-            accumulate=self.kernel.accumulate(self.request.problem),
-            error_scale=self.kernel.error_scale,
-            inputs=self.inputs,
-            roundings=roundings,
-        )
+        return verify(output, self.truth.reference, math_mode=math_mode, roundings=roundings, **self._how())
+
+    def _how(self) -> dict:
+        """What decides the tolerance, beside the precision of the products."""
+        problem = self.request.problem
+        return {
+            "dtype": self.kernel.output(problem)[1],
+            "accumulate": self.kernel.accumulate(problem),
+            "error_scale": self.kernel.error_scale,
+            "inputs": self.inputs,
+            "exponents": self.truth.exponents,
+        }
 
     def _watch(self) -> clocks.ClockWatch | None:
         return None if self.index is None else clocks.ClockWatch(self.index)
@@ -134,7 +178,14 @@ class Measurement:
 
     def _run_baselines(self, skip: tuple[str, ...]) -> None:
         setting = baselines.Setting(
-            self.request.problem, self.request.device, self.inputs, self.timer, self.verdict_of, self._time, l2=self.request.l2
+            self.request.problem,
+            self.request.device,
+            self.inputs,
+            self.timer,
+            self.verdict_of,
+            self._time,
+            l2=self.request.l2,
+            verdict_of_changed=self.verdict_of_changed,
         )
         only = self.request.only_baselines
         for baseline in baselines.expanded(self.kernel.baselines, self.request.device, self.kernel.name):

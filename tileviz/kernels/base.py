@@ -95,6 +95,8 @@ class Kernel:
     """What of this problem others read otherwise, and how it is read here, a sentence each: stands beside every number."""
     error_scale: str = "sum"
     """How the tolerance is derived: `sum` (dot products), `softmax` (rows of probabilities), `attention`, `exact` (elementwise)."""
+    exponents: Callable | None = None
+    """exponents(problem, *inputs) -> `exponents.Exponents`, with inputs as `reference` gets them; None where no exponential is taken."""
     math_mode: Callable[[Problem, Target], str] = lambda problem, target: problem["dtype"]
     """Precision the products are formed in: `float32`, `TF32`, `float16`, `bfloat16`. The tolerance follows it; sums are float32."""
 

@@ -1,6 +1,6 @@
 """The values a kernel takes: fields of its problem and knobs of its schedule. Each parses what a person typed."""
 
-import math
+import struct
 from dataclasses import dataclass, field
 
 from tileviz.errors import BadValue
@@ -56,15 +56,22 @@ class Flag:
         return _truth(self.name, value)
 
 
+LARGEST_REAL = 1e38
+"""A program may multiply by log2 e, and float32 ends at 3.4e38."""
+
+SMALLEST_REAL = 2.0**-149
+"""The smallest float32 over 0; half of it and less is rounded to 0."""
+
+
 @dataclass(frozen=True)
 class Real:
-    """A finite number, or None for the kernel's own value."""
+    """A number that float32, in which programs compute, can hold; or None for the kernel's own value."""
 
     name: str
     default: float | None
     help: str = ""
-    minimum: float = -math.inf
-    maximum: float = math.inf
+    minimum: float = -LARGEST_REAL
+    maximum: float = LARGEST_REAL
 
     def parse(self, value) -> float | None:
         if value is None or str(value).strip().lower() in ("", "none", "auto"):
@@ -73,9 +80,10 @@ class Real:
             number = float(value)
         except (TypeError, ValueError):
             raise BadValue(f"{self.name} is '{value}'; give a number, or leave it empty") from None
-        if not math.isfinite(number) or not self.minimum <= number <= self.maximum:
-            limits = "" if math.isinf(self.minimum) else f" from {self.minimum:g} to {self.maximum:g}"
-            raise BadValue(f"{self.name} is {value}; give a finite number{limits}")
+        if not self.minimum <= number <= self.maximum:  # NaN is on neither side
+            raise BadValue(f"{self.name} is {value}; give a number from {self.minimum:g} to {self.maximum:g}")
+        if number and not struct.unpack("f", struct.pack("f", number))[0]:
+            raise BadValue(f"{self.name} is {value}, which float32 rounds to 0; give 0, or a number of at least {SMALLEST_REAL:.2g}")
         return number
 
 

@@ -7,11 +7,10 @@ the maximum grows. A causal mask is aligned bottom-right: row i sees keys j <= i
 import math
 
 from tileviz.kernels import attention_masks, attention_rules, attention_start, flash_overlapped, rules, torch_calls
+from tileviz.kernels.attention_scale import factors, power, shrunk
 from tileviz.kernels.base import FLOAT_DTYPES, Choice, Flag, Kernel, Knob, Preset, Real, Size, T
+from tileviz.kernels.exponents import Exponents, log_rest
 from tileviz.records import Cost
-
-LOG2E = 1.4426950408889634
-"""exp(x) is exp2(x LOG2E), one instruction on a GPU."""
 
 
 def program(
@@ -20,9 +19,7 @@ def program(
     if schedule != "plain":
         tile = block_M, block_N, num_stages, threads
         return flash_overlapped.program(B, H, Sq, Sk, D, dtype, causal, scale, *tile, schedule, heads_together, blocks, rescale, store)
-    scale = 1 / math.sqrt(D) if scale is None else scale
-    # A positive scale may wait for the exponent, one fused multiply-add an element; zero or negative must come before mask and maximum.
-    early, late = (1.0, scale * LOG2E) if scale > 0 else (scale * LOG2E, 1.0)
+    early, late = factors(scale, D)
     shift = Sk - Sq
     some_masked = causal or Sk % block_N != 0
     some_see_no_key = causal and shift < 0
@@ -69,9 +66,9 @@ def program(
                 T.copy(highest, before)
                 T.reduce_max(S, highest, dim=1, clear=False)
                 for i in T.Parallel(block_M):
-                    shrink[i] = T.exp2(before[i] * late - highest[i] * late)
+                    shrink[i] = shrunk(before[i], highest[i], late)
                 for i, j in T.Parallel(block_M, block_N):
-                    S[i, j] = T.exp2(S[i, j] * late - highest[i] * late)
+                    S[i, j] = power(S[i, j], highest[i], late)
                 T.reduce_sum(S, part, dim=1)
                 for i in T.Parallel(block_M):
                     total[i] = total[i] * shrink[i] + part[i]
@@ -89,6 +86,10 @@ def program(
     return flash_attention
 
 
+def scale_of(problem) -> float:
+    return 1 / math.sqrt(problem["D"]) if problem["scale"] is None else problem["scale"]
+
+
 def inputs(problem, randn):
     B, H, Sq, Sk, D, dtype = (problem[name] for name in ("B", "H", "Sq", "Sk", "D", "dtype"))
     return randn(B, H, Sq, D, dtype=dtype), randn(B, H, Sk, D, dtype=dtype), randn(B, H, Sk, D, dtype=dtype)
@@ -98,16 +99,15 @@ def output(problem):
     return tuple(problem[name] for name in ("B", "H", "Sq", "D")), problem["dtype"]
 
 
-def reference(problem, Q, K, V):
-    """Head by head, and in slabs of rows, so that the scores never take more than about 128 MB."""
+def weights(problem, Q, K):
+    """(head, rows, scores, probabilities) of all heads, in slabs of rows, so that the scores never take more than about 128 MB."""
     import torch
 
     Sq, Sk = problem["Sq"], problem["Sk"]
-    scale = 1 / math.sqrt(problem["D"]) if problem["scale"] is None else problem["scale"]
-    out = torch.empty_like(Q)
+    scale = scale_of(problem)
     rows = max(1, (1 << 24) // Sk)
     keys = torch.arange(Sk, device=Q.device)
-    for q, k, v, o in zip(Q.flatten(0, 1), K.flatten(0, 1), V.flatten(0, 1), out.flatten(0, 1), strict=True):
+    for head, (q, k) in enumerate(zip(Q.flatten(0, 1), K.flatten(0, 1), strict=True)):
         for first in range(0, Sq, rows):
             scores = q[first : first + rows] @ k.T * scale
             if problem["causal"]:
@@ -116,8 +116,36 @@ def reference(problem, Q, K, V):
                 p = torch.softmax(scores, dim=1).masked_fill(last[:, None] < 0, 0)
             else:
                 p = torch.softmax(scores, dim=1)
-            o[first : first + rows] = p @ v
+            yield head, slice(first, first + len(scores)), scores, p
+
+
+def reference(problem, Q, K, V):
+    import torch
+
+    out, values = torch.empty_like(Q), V.flatten(0, 1)
+    for head, rows, _, p in weights(problem, Q, K):
+        out.flatten(0, 1)[head, rows] = p @ values[head]
     return out
+
+
+def exponents(problem, Q, K, V):
+    """Scores are sums of D products: what one held on the way is about |q| |k| / sqrt(D). The spread is the standard deviation of V's
+    columns under the probabilities, and no more than what all keys but the likeliest can pull."""
+    import torch
+
+    size, rest, reach = (Q.new_empty(*Q.shape[:-1], 1) for _ in range(3))
+    spread = torch.empty_like(Q)
+    own, longest = Q.norm(dim=-1, keepdim=True), K.norm(dim=-1).amax(-1)[..., None, None]
+    on_the_way = (abs(scale_of(problem)) / math.sqrt(problem["D"]) * own * longest).flatten(0, 1)
+    values = (V - V.mean(2, keepdim=True)).flatten(0, 1)
+    reach[:] = (V.amax(2) - V.amin(2)).amax(-1)[..., None, None]
+    for head, rows, scores, p in weights(problem, Q, K):
+        largest = torch.nan_to_num(scores, 0.0, 0.0, 0.0).abs().amax(1, keepdim=True)
+        size.flatten(0, 1)[head, rows] = largest + on_the_way[head, rows]
+        rest.flatten(0, 1)[head, rows] = log_rest(scores)
+        variance = p @ values[head].square() - (p @ values[head]).square()
+        spread.flatten(0, 1)[head, rows] = variance.clamp(min=0).sqrt()
+    return Exponents(size, rest, reach, spread, terms=problem["D"])
 
 
 def cost(problem):
@@ -201,6 +229,7 @@ KERNEL = Kernel(
     suggest=attention_start.suggest,
     accumulate=lambda problem: problem["Sk"],
     error_scale="attention",
+    exponents=exponents,
     math_mode=rules.gemm_math_mode,
     defaults={"cpu": {"B": 1, "H": 2, "Sq": 128, "Sk": 128, "D": 64, "dtype": "float32"}},
     default_configs=attention_start.DEFAULTS,

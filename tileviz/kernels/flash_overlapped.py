@@ -11,9 +11,9 @@ another still stores. On an H200 one program for all, which meets at every tile 
 
 import math
 
+from tileviz.kernels.attention_scale import factors, power, shrunk
 from tileviz.kernels.base import T
 
-LOG2E = 1.4426950408889634
 PRODUCERS = 128
 """Threads of the producers' warp group; registers are handed over by whole groups."""
 LOADER = 32
@@ -38,8 +38,7 @@ def program(B, H, Sq, Sk, D, dtype, causal, scale, M, N, stages, threads, schedu
         raise ValueError("one slot for keys and one for values would wait for each other without end")
     if threads % GROUP or threads // GROUP * ROWS != M:
         raise ValueError(f"{threads} threads own {threads // GROUP * ROWS} rows, not {M}")
-    scale = (1 / math.sqrt(D) if scale is None else scale) * LOG2E
-    early, late = (1.0, scale) if scale > 0 else (scale, 1.0)
+    early, late = factors(scale, D)
     groups, shift = threads // GROUP, Sk - Sq
     row_tiles, key_tiles = -(-Sq // M), -(-Sk // N)
     tiles, together = B * H * row_tiles, math.gcd(B * H, heads_together) if causal else 1
@@ -90,7 +89,7 @@ def program(B, H, Sq, Sk, D, dtype, causal, scale, M, N, stages, threads, schedu
                 few[i, j] = T.max(few[i, j], S[i, c * 8 + j])
         T.reduce_max(few, highest, dim=1, clear=False)
         for i, j in T.Parallel(ROWS, N):
-            S[i, j] = T.exp2(S[i, j] * late - highest[i] * late)
+            S[i, j] = power(S[i, j], highest[i], late)
         for i, j in T.Parallel(ROWS, 8):
             few[i, j] = 0.0
             for c in T.unroll(N // 8):
@@ -176,7 +175,7 @@ def program(B, H, Sq, Sk, D, dtype, causal, scale, M, N, stages, threads, schedu
                 T.copy(highest, before)
                 exponentials(S, few, highest, first_row, k * N)
                 for i in T.Parallel(ROWS):
-                    shrink[i] = T.exp2(before[i] * late - highest[i] * late)
+                    shrink[i] = shrunk(before[i], highest[i], late)
                 for i, j in T.Parallel(ROWS, 8):
                     sums[i, j] = sums[i, j] * shrink[i] + few[i, j]
                 if rescale == "vote":

@@ -7,6 +7,7 @@ are filled with -inf, which changes neither a maximum nor a sum.
 
 from tileviz.kernels import rules
 from tileviz.kernels.base import FLOAT_DTYPES, Baseline, Choice, Kernel, Knob, Preset, Size, T
+from tileviz.kernels.exponents import Exponents, log_rest
 from tileviz.kernels.softmax_cluster import of_cluster
 from tileviz.kernels.softmax_parts import finite, power, scaled, shares, weight
 from tileviz.kernels.softmax_rules import IDLE, VARIANTS, estimate, suggest
@@ -191,6 +192,21 @@ def reference(problem, X):
     return out
 
 
+def exponents(problem, X):
+    """The inputs are the arguments. A probability p moves by p (1 - p) of what its exponential is off by, and never by more than 1."""
+    import torch
+
+    rest, spread = X.new_empty(problem["M"], 1), torch.empty_like(X)
+    rows = max(1, (1 << 24) // problem["N"])
+    for first in range(0, problem["M"], rows):
+        x = X[first : first + rows]
+        p = torch.softmax(x, dim=1)
+        rest[first : first + rows] = log_rest(x)
+        spread[first : first + rows] = p * (1 - p)
+    size = torch.nan_to_num(X, 0.0, 0.0, 0.0).abs().amax(1, keepdim=True)
+    return Exponents(size, rest, torch.ones_like(rest), spread, terms=0)
+
+
 def cost(problem):
     M, N, size = problem["M"], problem["N"], rules.DTYPE_BYTES[problem["dtype"]]
     return Cost(flops=0, bytes=2 * M * N * size, flops_formula="0 (memory-bound: none are counted)", bytes_formula="2 M N size")
@@ -259,6 +275,7 @@ KERNEL = Kernel(
     suggest=suggest,
     accumulate=lambda problem: problem["N"],
     error_scale="softmax",
+    exponents=exponents,
     defaults={"cpu": {"M": 512, "N": 1000, "dtype": "float32"}},
     default_configs={"cpu": {"variant": "whole", "block_M": 1, "threads": 128, "hold": "float32", "blocks_per_sm": 1}},
     presets=(

@@ -5,7 +5,7 @@ import streamlit as st
 from tileviz import formats
 from tileviz.bench.roofline import bound_by_rates, why_over
 from tileviz.formats import duration_us, percent, significant, small_percent
-from tileviz.measured import Roofline, fastest_baseline
+from tileviz.measured import Roofline, Verdict, fastest_baseline
 from tileviz.records import Trial
 from tileviz.ui import flop_count
 from tileviz.ui.evidence import why_it_stopped
@@ -72,9 +72,20 @@ def verdict(trial: Trial, running: bool) -> None:
     told += f" Largest absolute error {significant(found.max_abs_error)}.{worst}"
     if found.ok:
         _cell("Result", "right", f"relative error {significant(found.rel_error, 2)}", "green", told)
+        determinism(found)
         return
     told += f" {found.wrong_count:,} elements are outside it."
     _cell("Result", "wrong", f"{small_percent(found.wrong_fraction)} of elements, error {significant(found.rel_error, 2)}", "red", told)
+
+
+def determinism(found: Verdict) -> None:
+    """A badge: whether launch after launch gave the same bits."""
+    if found.determinism is None:
+        return
+    launches, differing = found.determinism.launches, found.determinism.differing
+    told = "Launched again and again on the same inputs, into a cleared output, and compared bit by bit."
+    icon, colour = (":material/difference:", "orange") if differing else (":material/done_all:", "green")
+    st.badge(formats.determinism(launches, differing), icon=icon, color=colour, help=told)
 
 
 def latency(trial: Trial, running: bool) -> None:

@@ -5,8 +5,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from tileviz.bench import clocks, draws, facts, nvml, roofline, timers, turns
+from tileviz.bench import clocks, facts, nvml, roofline, timers, turns
 from tileviz.bench.checker import Checker
+from tileviz.bench.references import Truth
 from tileviz.bench.statistics import tied_best
 from tileviz.bench.timers import Plan
 from tileviz.compiler import runtime
@@ -41,9 +42,8 @@ class Bench(Measurement):
         self.best_us: float | None = None
         self.plan = MAIN_PLANS[self.kind]
         self.calls: dict[str, tuple[float, Callable]] = {}
+        self.checkers: dict[Truth, Checker] = {}
         self.ready = False
-        self.checked = False
-        """Whether the config in hand was found right once."""
 
     def get_ready(self) -> None:
         """Makes the device, TileLang, inputs, reference and the timer's floor ready before there is anything to measure."""
@@ -55,7 +55,7 @@ class Bench(Measurement):
     def measured(self, request: Request, trial: Trial, report: Callable[..., None], best_us: float | None, patient: bool) -> Trial:
         """The trial, checked, timed, and checked again."""
         phases = Phases(report)
-        self.request, self.trial, self.report, self.call, self.checked = request, trial, phases, None, False
+        self.request, self.trial, self.report, self.call = request, trial, phases, None
         self.best_us, self.plan = best_us, (PATIENT_PLANS if patient else MAIN_PLANS)[self.kind]
         self._use_device()
         self._prepare()
@@ -77,21 +77,13 @@ class Bench(Measurement):
         first = entries[0][1].trial
         with self.timer.session():
             timings = turns.in_turn(first, entrants, self.timer, FINAL_PLANS[self.kind], entries[0][0].l2, self._watch)
-        trials = [self._retimed(trial, timings.get(trial.trial)) for _, trial in entries]
+        trials = [self._with_determinism(self._retimed(trial, timings.get(trial.trial)), calls[trial.trial]) for _, trial in entries]
         return trials, tied_best({trial.trial: trial.timing for trial in trials})
 
     def _prepare(self) -> None:
         if not self.ready:
             self.report("phase", "inputs and reference")
             self._draw()
-            self.checker = Checker(
-                self.reference,
-                dtype=self.kernel.output(self.request.problem)[1],
-                math_mode=self.math_mode,
-                accumulate=self.kernel.accumulate(self.request.problem),
-                error_scale=self.kernel.error_scale,
-                inputs=self.inputs,
-            )
             self.ready = True
 
     def _loaded(self, request: Request) -> Callable:
@@ -113,6 +105,9 @@ class Bench(Measurement):
         self._take_timing(self._marked(timing, self.math_mode))
         return self.trial
 
+    def _with_determinism(self, trial: Trial, call: Callable) -> Trial:
+        return replace(trial, verdict=replace(trial.verdict, determinism=super()._determinism(call, trial.timing)))
+
     def _time(self, run: Callable[[], object]) -> Timing:
         """A few launches; many when it is not far slower than the best."""
         with self.timer.session():
@@ -128,16 +123,14 @@ class Bench(Measurement):
         return self._marked(replace(whole, earlier_us=first.samples_us), self.math_mode)
 
     def _check(self, call: Callable) -> Verdict:
-        """Runs once into a fresh NaN-filled output and compares; after timing, with the output that was right before."""
+        """Runs once into a fresh NaN-filled output and compares."""
         self.report("phase", "check")
-        draws.refill(self.output)
-        call(*self.inputs, self.output)
-        self._synchronize()
-        return self.checker.again(self.output) if self.checked else self._first_verdict()
+        if self.truth not in self.checkers:
+            self.checkers[self.truth] = Checker(self.truth.reference, math_mode=self.math_mode, **self._how())
+        return self.checkers[self.truth](self._launched(call))
 
-    def _first_verdict(self) -> Verdict:
-        self.checked = True
-        return self.checker(self.output)
+    def _determinism(self, call: Callable, timing: Timing) -> None:
+        """Left to the finalists."""
 
     def _watch(self) -> clocks.ClockWatch | None:
         return None if self.index is None else clocks.ClockWatch(self.index, handle=handle_of(self.index))

@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from tileviz import kernels, lens
+from tileviz import formats, kernels, lens
 from tileviz.bench.roofline import why_over
 from tileviz.formats import assignments, compared_value, duration_us, percent, significant
 from tileviz.records import Trial
@@ -50,7 +50,7 @@ def _draw(table: SweepTable, problem: int, index: int, best: int | None) -> None
     facts = fact_frame(table, index, best)
     if not facts.empty:
         _frame(facts, "card_facts", "Resources and counts")
-    for line in notes(table, index):
+    for line in (*notes(table, index), *determinism(trial)):
         st.caption(plain(line))
     over = why_over(trial.roofline) if trial is not None and trial.roofline is not None else ""
     if over:
@@ -179,6 +179,12 @@ def notes(table: SweepTable, index: int) -> list[str]:
     if row["finalist"]:
         said.append("A finalist: measured again at the end, in turn with the others.")
     return said
+
+
+def determinism(trial: Trial | None) -> list[str]:
+    """Whether a finalist gave the same bits launch after launch."""
+    found = trial.verdict.determinism if trial is not None and trial.verdict is not None else None
+    return [f"Launched again: {formats.determinism(found.launches, found.differing)}."] if found is not None else []
 
 
 def baseline_words(trial: Trial | None) -> str:

@@ -1,0 +1,40 @@
+"""Whether launch after launch on the same inputs gives the same bits: atomics and races may not, though each result is right."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from tileviz.measured import Determinism
+
+if TYPE_CHECKING:
+    import torch
+
+LAUNCHES = 10
+
+LONGEST_S = 10.0
+"""What all of them may take; a slower program is launched less often, and twice at the least."""
+
+_WHOLE = {1: "uint8", 2: "int16", 4: "int32", 8: "int64"}
+
+
+def determinism_of(launched: Callable[[], "torch.Tensor"], median_us: float) -> Determinism:
+    """Launches up to LAUNCHES times and compares on the device. launched() gives an output, which the next call may overwrite."""
+    launches = max(2, min(LAUNCHES, int(LONGEST_S * 1e6 / max(median_us, 1.0))))
+    first = bits(launched()).clone()
+    unlike = first != first
+    for _ in range(launches - 1):
+        unlike |= bits(launched()) != first
+    return Determinism(launches, int(unlike.sum()))
+
+
+def same_bits(output: "torch.Tensor", other: "torch.Tensor") -> bool:
+    """True for two tensors of one shape and dtype whose every bit is the same."""
+    import torch
+
+    return output.shape == other.shape and output.dtype == other.dtype and torch.equal(bits(output), bits(other))
+
+
+def bits(tensor: "torch.Tensor") -> "torch.Tensor":
+    """The same memory as whole numbers: NaN is NaN, and -0 is not 0."""
+    import torch
+
+    return tensor.view(getattr(torch, _WHOLE[tensor.element_size()]))
