@@ -10,12 +10,13 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 ISLANDS = ("kernels", "compiler", "lens", "bench", "store")
-SHARED = ("errors", "measured", "records", "records_json")
+SHARED = ("errors", "measured", "records", "records_json", "settings")
 MAY_IMPORT = {
     **{name: (name, *SHARED) for name in ISLANDS},
     "errors": (),
     "measured": (),
     "records": ("measured",),
+    "settings": ("errors",),
     "records_json": ("measured", "records"),
     "data": SHARED,
     "engine": ("engine", *ISLANDS, *SHARED),

@@ -5,7 +5,8 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from tileviz.engine.jobs import CompileJob, MeasureJob
+from tileviz.engine.device_lock import WAITING
+from tileviz.engine.jobs import CompileJob, MeasureJob, stored_code
 from tileviz.engine.lanes import Child
 from tileviz.engine.phases import BASELINE, IN_TURN
 from tileviz.engine.requests import request_from_json
@@ -15,6 +16,11 @@ from tileviz.records import Artifact, JobView, Trial
 from tileviz.store import new_id
 
 log = logging.getLogger("tileviz.engine")
+
+START_S = 300.0
+"""A process gets so long to begin a job: on a busy machine torch and TileLang take a minute to import."""
+
+NO_PROCESS = "no process could be started for it; `python -m tileviz doctor` and engine.log say why"
 
 
 class Task:
@@ -32,6 +38,7 @@ class Task:
         self.phase_began = time.monotonic()
         self.seconds: dict[str, float] = {}
         self.deadline: float | None = None
+        self.began = False
         self.unwritten: tuple[str, str] | None = None
 
     @property
@@ -60,14 +67,12 @@ class Task:
 
     def _ask_for_code(self, job: Callable) -> None:
         """The request's code: from the store, or compiled by a child that does `job`."""
-        stored = self.store.artifact(self.request.key, complete=True)
+        stored = stored_code(self.store, self.request)
         if stored is not None:
             self._go_on_with(stored)
             return
         self.stage = "compile"
-        self._set_deadline()
-        self.child = self.engine.nursery.child()
-        self.child.send(job)
+        self._hand_over(self.engine.nursery.child(), job)
 
     def advance(self) -> None:
         """Starts measuring when the device's lane is free; tries again to write what a full disk refused."""
@@ -82,9 +87,7 @@ class Task:
             return
         lane.busy = True
         self.stage = "measure"
-        self.child = lane.child()
-        self._set_deadline()
-        self.child.send(self.lane_job())
+        self._hand_over(lane.child(), self.lane_job())
 
     def lane_job(self):
         """What the lane runs: the measuring that is left to do."""
@@ -101,7 +104,10 @@ class Task:
         except (EOFError, OSError):
             self._died()
             return
-        if kind == "phase":
+        if kind == "started":
+            self.began = True
+            self._set_deadline()
+        elif kind == "phase":
             self._start_phase(rest[0])
         elif kind == "source":
             self.store.save_artifact(rest[0], complete=False)
@@ -126,6 +132,11 @@ class Task:
 
     def enforce_deadline(self) -> None:
         if self.deadline is None or time.monotonic() < self.deadline or self.ended:
+            return
+        if not self.began:
+            self._kill()
+            self._save(replace(self.trial, status="crashed", reason=NO_PROCESS))
+            self._end("done")
             return
         seconds = self.request.timeout_s
         if self._in_baseline():
@@ -219,7 +230,7 @@ class Task:
             self._turns_lost()
             return
         self._kill()
-        reason = "no process could be started for it; `python -m tileviz doctor` and engine.log say why"
+        reason = NO_PROCESS
         if was_born:
             reason = f"the process died in phase '{phase}': {how}"
         self._save(replace(self.trial, status="crashed", reason=reason))
@@ -248,12 +259,20 @@ class Task:
         self.store.start_phase(self.job, phase)
         if phase.startswith(BASELINE) or phase == IN_TURN:
             self._set_deadline()
+        elif phase == WAITING:
+            self.deadline = None  # the time of another's step
 
     def _close_phase(self) -> None:
         now = time.monotonic()
         if self.phase:
             self.seconds[self.phase] = round(self.seconds.get(self.phase, 0.0) + now - self.phase_began, 4)
         self.phase_began = now
+
+    def _hand_over(self, child: Child, job: Callable) -> None:
+        """Gives a child its job. The step's own seconds count from when the child begins it."""
+        self.child, self.began = child, False
+        self.deadline = time.monotonic() + START_S
+        child.send(job)
 
     def _set_deadline(self) -> None:
         self.deadline = time.monotonic() + self.request.timeout_s

@@ -4,6 +4,7 @@ import json
 
 from tileviz.records import TunedConfig, canonical_json
 from tileviz.records_json import to_json, tuned_from_json
+from tileviz.store.rows import readable
 
 
 class PresetStore:
@@ -17,9 +18,10 @@ class PresetStore:
 
     def tuned(self, kernel: str | None = None) -> list[TunedConfig]:
         """Presets, newest first."""
-        asked = "SELECT doc FROM preset WHERE ? IS NULL OR kernel=? ORDER BY created DESC, id"
+        asked = "SELECT id, doc FROM preset WHERE ? IS NULL OR kernel=? ORDER BY created DESC, id"
         with self.database.connect() as connection:
-            return [tuned_from_json(json.loads(row["doc"])) for row in connection.execute(asked, (kernel, kernel))]
+            rows = connection.execute(asked, (kernel, kernel)).fetchall()
+        return readable(self.database.path, "preset", rows, lambda row: tuned_from_json(json.loads(row["doc"])))
 
     def forget_tuned(self, tuned: str) -> bool:
         """Deletes a preset; False when there is none of this id."""
