@@ -46,7 +46,7 @@ def examine() -> dict:
 
 def report_text(report: dict) -> str:
     lines = ["devices"]
-    lines += [f"  {device['id']:<8} {device['name']}, {_target(device)}{_facts(device)}" for device in report["devices"]]
+    lines += [f"  {device['id']:<8} {device['name']}{_target(device)}{_facts(device)}{_unusable(device)}" for device in report["devices"]]
     lines += ["versions"] + [f"  {name:<12} {version or '-'}" for name, version in report["versions"].items()]
     lines += [f"home {report['home']} ({formats.size_bytes(sum(report['home_bytes'].values()))})"]
     lines += [f"engine: {report['engine']}"] + [f"setting: {wrong}" for wrong in report["settings"]]
@@ -68,8 +68,11 @@ def _engine_words(store: Store) -> str:
 
 
 def _target(device: dict) -> str:
-    """`sm_86`; for a device that no kernel runs on, why."""
-    return f"cannot be used, {device['unusable']}" if device["unusable"] else device["target"]
+    return f", {device['target']}" if device["target"] else ""
+
+
+def _unusable(device: dict) -> str:
+    return f": cannot be used, {device['unusable']}" if device["unusable"] else ""
 
 
 def _facts(device: dict) -> str:

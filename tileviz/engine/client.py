@@ -210,7 +210,7 @@ def _start(home: Path) -> subprocess.Popen:
 
 def _absolute() -> dict[str, str]:
     """What names a place as seen from the folder of this process: an engine has another one."""
-    named = {name: os.environ.get(name, "") for name in ("CUDA_HOME", "CUDA_PATH", settings.RECORDED)}
+    named = {name: os.environ.get(name, "") for name in ("CUDA_HOME", "CUDA_PATH")} | {settings.RECORDED: settings.recorded()}
     found = {name: os.path.abspath(value) for name, value in named.items() if value and value != settings.NO_RECORDED}
     compiler = shutil.which(os.environ.get("CXX") or "")
     return {**found, **({"CXX": os.path.abspath(compiler)} if compiler else {})}

@@ -11,7 +11,7 @@ from tileviz.engine.requests import Request, request_from_json
 from tileviz.engine.tasks import NO_PROCESS, Task
 from tileviz.records import Device, Trial
 from tileviz.records_json import to_json
-from tileviz.store import Store, new_id
+from tileviz.store import Store
 
 CEILINGS, PROFILE = "ceilings", "profile"
 """Kinds of jobs."""
@@ -34,7 +34,6 @@ class LaneTask(Task):
     """In a sentence: what was stopped or died."""
 
     def begin(self) -> None:
-        self.trial = Trial(new_id(), "", {}, {}, "", self.doc.get("device"), "ok")
         self.request = self.asked()
         self.stage = "wait"
         self._start_phase("wait for the device")

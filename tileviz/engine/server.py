@@ -137,7 +137,7 @@ class Engine:
         client.refuse_other_environment(self.store.home, task.doc.get(client.ENVIRONMENT, self.environment), self.environment)
         device = task.doc.get("device")
         if device is not None and device not in self.lanes:
-            raise TilevizError(f"there is no device '{device}' here; there is {', '.join(self.lanes)}")
+            raise TilevizError(f"there is no device '{device}' here")
         task.begin()
 
     def _must_queue(self, job: JobView, active: list[JobView]) -> bool:

@@ -31,6 +31,7 @@ class Task:
         self.store = engine.store
         self.job = job.id
         self.doc = job.request
+        self.trial = Trial(new_id(), "", {}, {}, "", self.doc.get("device"), "ok")
         self.child: Child | None = None
         self.stage = "new"
         self.ended = False
