@@ -186,14 +186,15 @@ class Store(SweepStore, PresetStore):
         if row is None or (complete and not row["complete"]):
             return None
         try:
-            doc = self._read("artifact", row, lambda row: json.loads(row["doc"]))
-            texts, lines = self.files.read(key, doc), self.files.lines(key)
-            if "source" not in texts:
-                return None
-            return self._read("artifact", row, lambda _: artifact_from_json(doc, **texts, lines=lines))
-        except (OSError, ValueError, StoreError) as error:
-            log.warning("artifact %s cannot be read, so it will be compiled again: %s", key, error)
+            return self._read("artifact", row, self._whole_artifact)
+        except (OSError, StoreError) as error:
+            log.warning("it will be compiled again: %s", error)
             return None
+
+    def _whole_artifact(self, row) -> Artifact | None:
+        doc = json.loads(row["doc"])
+        texts = self.files.read(row["id"], doc)
+        return artifact_from_json(doc, **texts, lines=self.files.lines(row["id"])) if "source" in texts else None
 
     # devices and notices
 
