@@ -8,10 +8,13 @@ import pytest
 
 from tests.conftest import tileviz
 from tileviz.engine import client, starts
+from tileviz.engine.sweeps import client as sweeps
 from tileviz.errors import BadValue, EngineError
 from tileviz.store import Store
 
 RUN = ("run", "vector_add", "-p", "N=1000", "-p", "dtype=float32", "--device", "cpu", "--no-baselines", "--json")
+
+SWEEP = {"kernel": "vector_add", "target": "cpu", "device": "cpu", "problems": [{"N": 64}], "effort": "full", "strategy": "grid"}
 
 DYING = """
 import os, sys
@@ -47,7 +50,8 @@ def test_what_kills_an_engine_is_told_and_when_it_is_mended_all_goes_on(home, dy
     done = tileviz(*RUN, **env)
     assert done.status == 1 and started() == starts.MOST
     assert "the engine does not stay alive: RuntimeError: the card fell off the bus; " in done.json["error"]
-    assert not Store(home).jobs(active=True), "a job for which nobody waits is not left behind"
+    (job,) = Store(home).jobs()
+    assert (job.state, job.reason) == ("failed", "the engine does not stay alive: RuntimeError: the card fell off the bus")
     report = tileviz("doctor", "--json", **env)
     assert report.status == 1 and report.json["engine"] == done.json["error"] == starts.trouble(home)
     again = tileviz(*RUN, **env)
@@ -104,6 +108,17 @@ def test_nothing_is_started_while_the_last_deaths_stand(tmp_path):
         client.ensure_engine(tmp_path)
     assert not (tmp_path / "engine.log").exists()
     assert client.trouble(tmp_path) == starts.trouble(tmp_path)
+
+
+def test_a_sweep_that_no_engine_comes_for_can_be_resumed(tmp_path):
+    store = Store(tmp_path)
+    (tmp_path / starts.FILE_NAME).write_text(json.dumps({"count": starts.MOST, "pid": 1, "said": "no target 'sm_61'"}))
+    store.create_sweep("s1", SWEEP, ())
+    store.start_sweep("s1", job=store.submit("sweep", {"sweep": "s1"}), state="queued")
+    with pytest.raises(EngineError, match="no target 'sm_61'"):
+        sweeps.wait(store, "s1", timeout=5)
+    view = store.sweep("s1")
+    assert (view.state, view.active, view.reason) == ("failed", False, "the engine does not stay alive: no target 'sm_61'")
 
 
 def test_an_engine_without_a_heartbeat_is_silent(tmp_path):

@@ -74,14 +74,27 @@ def decided_trial(request: Request) -> Trial | None:
 
 def watch(store: Store, job: str) -> JobView | None:
     """The job as it is now. Starts an engine when the job waits and none is alive. Raises StoreError when the disk is full, and EngineError
-    when no engine stays alive, or the one that does is silent."""
+    when no engine stays alive, which ends the job, or the one that does is silent."""
     view = store.job(job)
     if view is not None and view.active:
         free = os.statvfs(store.home)
         if free.f_bavail * free.f_frsize < LEAST_FREE_BYTES:
             raise StoreError(f"the disk that holds {store.home} is full; free some space, then run again: what was stored before is kept")
-        ensure_engine(store.home)
+        try:
+            ensure_engine(store.home)
+        except EngineError:
+            if engine_pid(store.home) is None:
+                _give_up(store, view)
+            raise
     return view
+
+
+def _give_up(store: Store, view: JobView) -> None:
+    """Ends a job that no engine comes for, so that it can be asked for again."""
+    said = starts.cause(store.home)
+    if view.kind == "sweep":
+        store.finish_sweep(view.request["sweep"], "failed", said)
+    store.finish(view.id, "failed", said)
 
 
 def wait(store: Store, job: str, *, on_phase: Callable[[JobView], None] | None = None, timeout: float | None = None) -> JobView:

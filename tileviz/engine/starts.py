@@ -66,14 +66,18 @@ def may_start_once(home: Path) -> None:
 
 
 def trouble(home: Path) -> str:
-    """What kills the engine, in one sentence, where it died MOST times in a row; else ""."""
-    found = read(home)
-    if found.count < MOST:
+    """What kills the engine and what to do, in one sentence, where it died MOST times in a row; else ""."""
+    if read(home).count < MOST:
         return ""
     return (
-        f"the engine does not stay alive: {found.said or KILLED}; {home / 'engine.log'} says more, `python -m tileviz doctor` what is"
-        " missing, and it is tried again with the next run or sweep"
+        f"{cause(home)}; {home / 'engine.log'} says more, `python -m tileviz doctor` what is missing, and it is tried again with the next"
+        " run or sweep"
     )
+
+
+def cause(home: Path) -> str:
+    """What killed the last one."""
+    return f"the engine does not stay alive: {read(home).said or KILLED}"
 
 
 def last_words(error: BaseException) -> str:
