@@ -10,12 +10,13 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 ISLANDS = ("kernels", "compiler", "lens", "bench", "store")
-SHARED = ("errors", "measured", "records", "records_json")
+SHARED = ("errors", "measured", "records", "records_json", "settings")
 MAY_IMPORT = {
     **{name: (name, *SHARED) for name in ISLANDS},
     "errors": (),
     "measured": (),
     "records": ("measured",),
+    "settings": ("errors",),
     "records_json": ("measured", "records"),
     "data": SHARED,
     "engine": ("engine", *ISLANDS, *SHARED),
@@ -103,6 +104,21 @@ def test_pages_and_app_import_only_package_level_names_beside_ui():
 
 def _from_modules(path: Path) -> set[str]:
     return {n.module for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.ImportFrom) and n.module and not n.level}
+
+
+def test_our_own_variables_are_read_by_settings_alone():
+    """Where each is checked; the folder of results is made and refused by `store.home`."""
+    for path in modules():
+        if place(path) != "settings" and path.name != "home.py":
+            reads = [n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, (ast.Call, ast.Subscript)) and _reads_ours(n)]
+            assert not reads, f"{path.relative_to(ROOT)}:{reads[0].lineno} reads a variable that settings should"
+
+
+def _reads_ours(node) -> bool:
+    """`os.environ.get("TILEVIZ_X")`, `os.environ["TILEVIZ_X"]` or `os.getenv("TILEVIZ_X")`, the name as a word or from settings."""
+    outer, inner = (node.func, node.args) if isinstance(node, ast.Call) else (node.value, [node.slice])
+    named = inner and (ast.unparse(inner[0]).strip("'").startswith("TILEVIZ_") or ast.unparse(inner[0]).startswith("settings."))
+    return bool(named) and ast.unparse(outer) in ("os.environ", "os.environ.get", "os.getenv")
 
 
 def test_a_kernel_file_imports_nothing_heavy_when_it_is_read():

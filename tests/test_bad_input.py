@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import engine_pid, none_left, processes_of, tileviz, tileviz_process
 from tileviz.engine import client
 from tileviz.engine.requests import resolve
-from tileviz.errors import StoreError
+from tileviz.errors import EngineError
 from tileviz.store import Store
 
 CPU = ("--device", "cpu")
@@ -172,10 +172,10 @@ def test_an_engine_that_never_starts_is_said(home, monkeypatch):
     (home / "engine.lock").mkdir()
     store = Store(home)
     job = client.submit(store, resolve("vector_add", {"N": 8117}, device="cpu"))
-    with pytest.raises(StoreError, match="the engine does not start: IsADirectoryError.*engine.log says why"):
+    with pytest.raises(EngineError, match="the engine does not stay alive: IsADirectoryError.*engine.log says more"):
         client.wait(store, job, timeout=60)
-    with pytest.raises(StoreError, match="the engine does not start"):
-        client.watch(store, job)  # it stays said, and is not started again at every look
+    ended = client.watch(store, job)  # it stays said, and is not started again at every look
+    assert ended.state == "failed" and ended.reason.startswith("the engine does not stay alive: IsADirectoryError")
     assert "IsADirectoryError" in (home / "engine.log").read_text()
 
 

@@ -4,8 +4,8 @@ import json
 import math
 
 from tileviz.measured import BaselineResult, Comparison, ErrorMap, Roofline, Timing, Verdict
-from tileviz.records import Artifact, Resources, SharedBytes, Trial, TunedConfig, canonical_json
-from tileviz.records_json import resources_from_json, to_json, trial_from_json, tuned_from_json
+from tileviz.records import Artifact, Device, Resources, SharedBytes, Trial, TunedConfig, canonical_json
+from tileviz.records_json import artifact_from_json, device_from_json, resources_from_json, to_json, trial_from_json, tuned_from_json
 
 TIMING = Timing(
     (1.0, 2.0, 3.0), "cupti", "cold", throttled=True, throttle_reasons=("thermal",), earlier_us=(9.0,),
@@ -45,6 +45,30 @@ def test_a_field_of_a_newer_version_is_left_out_and_one_that_an_older_lacks_gets
     found = trial_from_json(doc)
     assert (found.seed, found.verdict.errors, found.timing.sm_clocks_mhz) == (0, None, ())
     assert found.baselines == TRIAL.baselines
+
+
+def test_every_record_of_the_store_is_read_where_a_later_version_wrote_more():
+    device = Device("cuda:0", "H200", "sm_90a", {"sm_count": 132}, {"driver": "580"})
+    artifact = Artifact("k", "sm_80", "text", "cuda", resources=TRIAL.resources, compiler="NVRTC 13.5", tensors=({"name": "A"},))
+    tuned = TunedConfig("p", "gemm", {"M": 8}, {"block_M": 64}, "sm_90a", "NVIDIA H200", 10.0)
+    for record, read in (
+        (device, device_from_json),
+        (artifact, artifact_from_json),
+        (tuned, tuned_from_json),
+        (TRIAL, trial_from_json),
+    ):
+        assert read(_with_newer_fields(through_text(record))) == record
+
+
+def _with_newer_fields(value):
+    """The document with a field more in every record of it; the keys of tables are data."""
+    if isinstance(value, list):
+        return [_with_newer_fields(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    tables = ("facts", "fingerprint", "problem", "config", "instructions", "seconds", "missing", "lines", "tensors")
+    kept = {name: each if name in tables else _with_newer_fields(each) for name, each in value.items()}
+    return {**kept, "of_a_later_version": {"deep": [1]}}
 
 
 def test_what_json_has_no_number_for_is_none_and_comes_back_where_it_must():

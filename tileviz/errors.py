@@ -13,6 +13,7 @@ TilevizError
 |  |- CompileFailed    the compiler refused the program; `detail` keeps its own text
 |  |- LaunchFailed     the device refused the launch (resources)
 |  `- RuntimeFailed    it started and then failed
+|- EngineError         the engine that does the work cannot do it: it dies, is silent, or serves another environment
 `- StoreError          the store cannot be read or written (disk full, corrupt file, permission)
 """
 
@@ -86,6 +87,10 @@ class LaunchFailed(ToolError):
 
 class RuntimeFailed(ToolError):
     status = "runtime_failed"
+
+
+class EngineError(TilevizError):
+    """The engine dies, is silent, or is at work in another environment."""
 
 
 class StoreError(TilevizError):

@@ -75,6 +75,8 @@ class Device:
     memory_clock_max_mhz, power_cap_w; for the CPU: cores, memory_bytes. A fact that cannot be read is left out."""
     fingerprint: dict[str, Any] = field(default_factory=dict)
     """Device name, driver, CUDA, torch and TileLang versions. Numbers of unlike fingerprints are not compared silently."""
+    unusable: str = ""
+    """Why no kernel runs there, in a few words: `no code for sm_61`; empty where one does."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import math
 from typing import Any
 
 from tileviz.measured import BaselineResult, Comparison, Determinism, ErrorMap, Roofline, Timing, Verdict
-from tileviz.records import Resources, SharedBytes, Trial, TunedConfig
+from tileviz.records import Artifact, Device, Resources, SharedBytes, Trial, TunedConfig
 
 
 def to_json(record) -> Any:
@@ -38,8 +38,8 @@ def to_json(record) -> Any:
 
 def resources_from_json(doc: dict[str, Any]) -> Resources:
     """The Resources that `to_json` wrote."""
-    values = _known(Resources, doc)
-    values["shared_bytes"] = SharedBytes(**_known(SharedBytes, doc.get("shared_bytes") or {}))
+    values = known_fields(Resources, doc)
+    values["shared_bytes"] = SharedBytes(**known_fields(SharedBytes, doc.get("shared_bytes") or {}))
     if values.get("grid"):
         values["grid"] = tuple(values["grid"])
     return Resources(**values)
@@ -47,21 +47,35 @@ def resources_from_json(doc: dict[str, Any]) -> Resources:
 
 def trial_from_json(doc: dict[str, Any]) -> Trial:
     """The Trial that `to_json` wrote; fields that a newer or older version has and this one lacks are left out."""
-    values = _known(Trial, doc)
+    values = known_fields(Trial, doc)
     values["resources"] = resources_from_json(doc.get("resources") or {})
     values["verdict"] = _verdict(doc.get("verdict"))
     values["timing"] = _timing(doc.get("timing"))
-    values["roofline"] = Roofline(**_known(Roofline, doc["roofline"])) if doc.get("roofline") else None
+    values["roofline"] = Roofline(**known_fields(Roofline, doc["roofline"])) if doc.get("roofline") else None
     values["baselines"] = tuple(_baseline(b) for b in doc.get("baselines") or ())
     return Trial(**values)
 
 
+def device_from_json(doc: dict[str, Any]) -> Device:
+    """The Device that `to_json` wrote."""
+    return Device(**known_fields(Device, doc))
+
+
+def artifact_from_json(doc: dict[str, Any], **texts) -> Artifact:
+    """The Artifact that `to_json` wrote, with its texts and line maps, which the store keeps as files."""
+    values = known_fields(Artifact, doc)
+    values["resources"] = resources_from_json(doc.get("resources") or {})
+    values["tensors"] = tuple(doc.get("tensors") or ())
+    return Artifact(**{**values, **texts})
+
+
 def tuned_from_json(doc: dict[str, Any]) -> TunedConfig:
     """The TunedConfig that `to_json` wrote."""
-    return TunedConfig(**{**_known(TunedConfig, doc), "comparison": _comparison(doc.get("comparison"))})
+    return TunedConfig(**{**known_fields(TunedConfig, doc), "comparison": _comparison(doc.get("comparison"))})
 
 
-def _known(cls, doc):
+def known_fields(cls: type, doc: dict[str, Any]) -> dict[str, Any]:
+    """What a document has of a dataclass's fields: a later version may have written more."""
     names = {f.name for f in dataclasses.fields(cls)}
     return {k: v for k, v in doc.items() if k in names}
 
@@ -69,21 +83,21 @@ def _known(cls, doc):
 def _verdict(doc) -> Verdict | None:
     if not doc:
         return None
-    values = _known(Verdict, doc)
+    values = known_fields(Verdict, doc)
     if values.get("worst_index") is not None:
         values["worst_index"] = tuple(values["worst_index"])
     for name in ("rel_error", "max_abs_error", "wrong_fraction"):
         if values.get(name) is None:
             values[name] = math.nan
     values["errors"] = _error_map(values.get("errors"))
-    values["determinism"] = Determinism(**_known(Determinism, values["determinism"])) if values.get("determinism") else None
+    values["determinism"] = Determinism(**known_fields(Determinism, values["determinism"])) if values.get("determinism") else None
     return Verdict(**values)
 
 
 def _error_map(doc) -> ErrorMap | None:
     if not doc:
         return None
-    values = _known(ErrorMap, doc)
+    values = known_fields(ErrorMap, doc)
     worst = tuple(tuple(math.inf if v is None else v for v in row) for row in values["worst"])
     wrong = tuple(tuple(row) for row in values.get("wrong") or ())
     return ErrorMap(tuple(values["shape"]), tuple(values["block"]), worst, wrong)
@@ -92,7 +106,7 @@ def _error_map(doc) -> ErrorMap | None:
 def _timing(doc) -> Timing | None:
     if not doc:
         return None
-    values = _known(Timing, doc)
+    values = known_fields(Timing, doc)
     values["samples_us"] = tuple(values.get("samples_us") or ())
     values["throttle_reasons"] = tuple(values.get("throttle_reasons") or ())
     values["earlier_us"] = tuple(values.get("earlier_us") or ())
@@ -102,7 +116,7 @@ def _timing(doc) -> Timing | None:
 
 
 def _baseline(doc) -> BaselineResult:
-    values = _known(BaselineResult, doc)
+    values = known_fields(BaselineResult, doc)
     values["verdict"] = _verdict(doc.get("verdict"))
     values["timing"] = _timing(doc.get("timing"))
     values["comparison"] = _comparison(doc.get("comparison"))
@@ -110,4 +124,4 @@ def _baseline(doc) -> BaselineResult:
 
 
 def _comparison(doc) -> Comparison | None:
-    return Comparison(**_known(Comparison, doc)) if doc else None
+    return Comparison(**known_fields(Comparison, doc)) if doc else None

@@ -20,6 +20,7 @@ class MadeUpNvml:
         pass
 
     reasons = 0x4
+    capabilities: tuple = ((9, 0), (8, 6))
 
     def nvmlDeviceGetCount(self):
         return 2
@@ -39,7 +40,9 @@ class MadeUpNvml:
         return b"NVIDIA H200" if handle == 0 else "NVIDIA GeForce RTX 3090"
 
     def nvmlDeviceGetCudaComputeCapability(self, handle):
-        return [(9, 0), (8, 6)][handle]
+        if self.capabilities[handle] is None:
+            raise self.NVMLError("not supported")
+        return self.capabilities[handle]
 
     def nvmlDeviceGetMemoryInfo(self, handle):
         return SimpleNamespace(total=143771 << 20)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.compiler.small_gemm import Gemm
+from tileviz import settings
 from tileviz.compiler import headers, lowering, machine_code, nvcc, nvrtc, tools
 from tileviz.compiler.disassembly import sass
 from tileviz.errors import BadValue, CompileFailed, ToolMissing
@@ -76,9 +77,9 @@ def test_flags_that_only_nvcc_takes_go_to_nvcc(environment):
 
 def test_nvcc_is_taken_when_nvrtc_is_missing_or_it_is_asked_for(environment, monkeypatch):
     target = Gemm("sm_80").target
-    monkeypatch.setenv(machine_code.CHOICE, "nvcc")
+    monkeypatch.setenv(settings.CUDA_COMPILER, "nvcc")
     assert machine_code.compile_cuda(TINY, target, {}).compiler.startswith("nvcc")
-    monkeypatch.delenv(machine_code.CHOICE)
+    monkeypatch.delenv(settings.CUDA_COMPILER)
     monkeypatch.setattr(nvrtc, "is_available", lambda: False)
     assert machine_code.compile_cuda(TINY, target, {}).compiler.startswith("nvcc")
     monkeypatch.setattr(nvcc, "is_available", lambda: False)

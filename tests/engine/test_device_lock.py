@@ -36,7 +36,7 @@ def test_a_second_child_waits_and_says_so(lock_file):
         done.set()
 
     with held("cuda:0", report):
-        assert said == [("phase", WAITING)]
+        assert said == [("phase", WAITING), ("started", None)], "the step's time begins anew"
     other.join(30)
 
 

@@ -33,6 +33,9 @@ def born(nursery, child):
     return child
 
 
+STARTED = ("started", None)
+
+
 def heard(child, seconds: float = 20.0) -> list:
     """Messages of a child up to the end of its job."""
     messages = []
@@ -54,7 +57,7 @@ def gone(pid: int, seconds: float = 5.0) -> bool:
 def test_a_child_runs_jobs_one_after_the_other(nursery):
     child = nursery.child()
     child.send(Sleep(0.01))
-    assert heard(child) == [("phase", "sleep"), ("done", "slept")]
+    assert heard(child) == [STARTED, ("phase", "sleep"), ("done", "slept")]
     child.send(Sleep(0.0))
     assert heard(child)[-1] == ("done", "slept")
     child.kill()
@@ -70,7 +73,7 @@ def test_a_child_is_born_warm_and_fast(nursery):
 def test_a_crash_ends_one_child_and_says_how(nursery):
     child, other = born(nursery, nursery.child()), nursery.child()
     child.send(Crash())
-    assert child.connection.recv() == ("phase", "crash")
+    assert [child.connection.recv() for _ in range(2)] == [STARTED, ("phase", "crash")]
     with pytest.raises(EOFError):
         child.connection.recv()
     nursery.learn_exit(child)
@@ -92,6 +95,7 @@ def test_an_exception_becomes_a_message_with_one_sentence_and_the_rest_folded(nu
 def test_killing_a_child_kills_what_it_started(nursery):
     child = born(nursery, nursery.child())
     child.send(Spawns())
+    assert child.connection.recv() == STARTED
     grandchild = child.connection.recv()[1]
     assert psutil.pid_exists(grandchild)
     child.kill()
@@ -175,6 +179,7 @@ nursery = Nursery.start()
 child = nursery.child()
 child.send(Spawns())
 while child.pid is None: nursery.listen()
+assert child.connection.recv() == ("started", None)
 print(nursery.process.pid, child.pid, child.connection.recv()[1], flush=True)
 time.sleep(60)
 """

@@ -3,9 +3,9 @@
 import json
 from dataclasses import asdict
 
-from tileviz import formats
+from tileviz import formats, settings
 from tileviz.compiler import toolchain
-from tileviz.engine.requests import local_devices
+from tileviz.engine import client, requests
 from tileviz.records import Device
 from tileviz.records_json import to_json
 from tileviz.store import Store
@@ -30,9 +30,12 @@ def examine() -> dict:
     store = Store()
     missing = [asdict(problem) for problem in toolchain.problems()]
     warning = network_warning(store.home)
+    wrong, trouble = settings.problems(), client.trouble(store.home)
     return {
-        "ok": not any(problem["name"] in BLOCKS for problem in missing),
+        "ok": not any(problem["name"] in BLOCKS for problem in missing) and not wrong and not trouble,
         "devices": [to_json(device) for device in _devices(store)],
+        "settings": wrong,
+        "engine": trouble or _engine_words(store),
         "versions": toolchain.versions(),
         "missing": missing,
         "home": str(store.home),
@@ -43,9 +46,10 @@ def examine() -> dict:
 
 def report_text(report: dict) -> str:
     lines = ["devices"]
-    lines += [f"  {device['id']:<8} {device['name']}, {device['target']}{_facts(device)}" for device in report["devices"]]
+    lines += [f"  {device['id']:<8} {device['name']}{_target(device)}{_facts(device)}{_unusable(device)}" for device in report["devices"]]
     lines += ["versions"] + [f"  {name:<12} {version or '-'}" for name, version in report["versions"].items()]
     lines += [f"home {report['home']} ({formats.size_bytes(sum(report['home_bytes'].values()))})"]
+    lines += [f"engine: {report['engine']}"] + [f"setting: {wrong}" for wrong in report["settings"]]
     lines += [f"warning: {warning}" for warning in report["warnings"]]
     lines += ["missing" if report["missing"] else "nothing is missing"]
     lines += [f"  {problem['name']}, needed for {problem['needed_for']}: {problem['line']}" for problem in report["missing"]]
@@ -55,8 +59,20 @@ def report_text(report: dict) -> str:
 
 def _devices(store: Store) -> list[Device]:
     """The devices of this machine, with what the engine has learned of each."""
-    learned = {(device.id, device.name): device for device in store.devices()}
-    return [learned.get((device.id, device.name), device) for device in local_devices()]
+    return requests.with_learned(requests.local_devices(), store.devices())
+
+
+def _engine_words(store: Store) -> str:
+    pid = client.engine_pid(store.home)
+    return "not running; the first job starts it" if pid is None else f"running, process {pid}"
+
+
+def _target(device: dict) -> str:
+    return f", {device['target']}" if device["target"] else ""
+
+
+def _unusable(device: dict) -> str:
+    return f": cannot be used, {device['unusable']}" if device["unusable"] else ""
 
 
 def _facts(device: dict) -> str:

@@ -13,13 +13,16 @@ from tileviz.records import Target
 def kernels(asked) -> int:
     """Lists the kernels, or describes one. Raises UnknownName."""
     chosen = [registry.kernel(name) for name in ([asked.kernel] if asked.kernel else registry.names())]
-    target = targets.target(requests.default_device(requests.local_devices()).target)
+    devices = requests.local_devices()
+    target = targets.target(requests.default_device(devices).target)
     if asked.json:
-        print(json.dumps({"kernels": [kernel_document(kernel, target) for kernel in chosen]}, indent=2))
+        places = [{"id": d.id, "name": d.name, "target": d.target, "unusable": d.unusable} for d in devices]
+        print(json.dumps({"kernels": [kernel_document(kernel, target) for kernel in chosen], "devices": places}, indent=2))
     else:
         print(
             "\n\n".join(kernel_text(kernel, target) for kernel in chosen)
             + f"\n\nThe defaults are those of {target.name}, the device of this machine."
+            + "".join(f"\n{d.id}, {d.name}, cannot be used: {d.unusable}." for d in devices if d.unusable)
         )
     return 0
 

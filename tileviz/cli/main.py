@@ -7,6 +7,7 @@ import sys
 import time
 import traceback
 
+from tileviz import settings
 from tileviz.cli import arguments, delete, diff, doctor, kernels, presets, sweep, trials
 from tileviz.errors import BadRequest, TilevizError
 from tileviz.store import tileviz_home
@@ -29,6 +30,8 @@ def main(words: list[str] | None = None) -> int:
     asked = arguments.parser().parse_args(words)
     signal.signal(signal.SIGTERM, _terminate)
     try:
+        if asked.command != "doctor":  # which tells of every setting
+            settings.check()
         status = COMMANDS[asked.command](asked)
         sys.stdout.flush()
         return status
@@ -65,7 +68,7 @@ def _unexpected(error: Exception, as_json: bool) -> int:
     if as_json:
         print(json.dumps({"error": sentence}))
     print(f"tileviz: {sentence}", file=sys.stderr)
-    if os.environ.get("TILEVIZ_DEBUG") == "1":
+    if settings.debug():
         traceback.print_exception(error)
     return FAILED
 

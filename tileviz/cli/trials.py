@@ -9,7 +9,7 @@ from tileviz.cli.explained import explained
 from tileviz.compiler import targets
 from tileviz.engine import client, presets
 from tileviz.engine.requests import Request, local_devices, resolve
-from tileviz.errors import BadRequest, Limitation, TilevizError
+from tileviz.errors import BadRequest, EngineError, Limitation, TilevizError
 from tileviz.records import Artifact, JobView, Trial, TunedConfig
 from tileviz.records_json import to_json
 from tileviz.store import Store, StoreWithRecorded
@@ -126,6 +126,9 @@ def _do(store: Store, request: Request, asked) -> tuple[JobView, Trial]:
         ended = client.wait(store, job, on_phase=_say_phase)
     except KeyboardInterrupt:
         _stop(store, job, request, asked)
+        raise
+    except EngineError:
+        store.cancel(job)  # nobody waits for it any more
         raise
     trial = store.trial(ended.trial) if ended.trial else None
     if trial is None:

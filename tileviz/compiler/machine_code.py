@@ -1,7 +1,6 @@
 """CUDA text to PTX and machine code, by NVRTC where it can and nvcc where it must."""
 
-import os
-
+from tileviz import settings
 from tileviz.compiler import nvcc, nvrtc, tools
 from tileviz.compiler.lowering import DEVICE_FLAGS, as_tilelang_takes
 from tileviz.compiler.nvrtc import Compiled
@@ -11,8 +10,8 @@ from tileviz.records import Target
 FAST_MATH = "tl.enable_fast_math"
 REGISTER_LEVEL = "tl.ptxas_register_usage_level"
 
-CHOICE = "TILEVIZ_CUDA_COMPILER"
-"""Environment variable that forces `nvrtc` or `nvcc`."""
+BY_NVRTC, BY_NVCC = "NVRTC ", "nvcc "
+"""How `Compiled.compiler` begins."""
 
 
 def compile_cuda(source: str, target: Target, pass_configs: dict) -> Compiled:
@@ -20,9 +19,9 @@ def compile_cuda(source: str, target: Target, pass_configs: dict) -> Compiled:
 
     NVRTC comes first; nvcc takes over for `tl.device_compile_flags`, where NVRTC is missing, and where NVRTC cannot read the text.
     """
-    forced = os.environ.get(CHOICE, "").lower()
+    forced = settings.cuda_compiler()
     flags = compiler_flags(pass_configs)
-    extra = tuple(map(str, as_tilelang_takes(pass_configs).get(DEVICE_FLAGS) or ()))
+    extra = _own_flags(pass_configs)
     if extra or forced == "nvcc":
         return nvcc.compile_source(source, target.name, flags + extra)
     if not nvrtc.is_available():
@@ -35,6 +34,20 @@ def compile_cuda(source: str, target: Target, pass_configs: dict) -> Compiled:
         if forced == "nvrtc" or not nvcc.is_available():
             raise
         return nvcc.compile_source(source, target.name, flags)
+
+
+def is_as_asked(compiler: str, pass_configs: dict) -> bool:
+    """Whether code that `compiler` made (an artifact's word, `nvcc 13.5`) is by the CUDA compiler that is asked for now. True of what no
+    CUDA compiler made."""
+    if not compiler.startswith((BY_NVRTC, BY_NVCC)):
+        return True
+    nvcc_asked = settings.cuda_compiler() == "nvcc" or bool(_own_flags(pass_configs)) or tools.nvrtc_version() is None
+    return compiler.startswith(BY_NVCC if nvcc_asked else BY_NVRTC)
+
+
+def _own_flags(pass_configs: dict) -> tuple[str, ...]:
+    """The compiler flags of a config's own, which nvcc alone takes."""
+    return tuple(map(str, as_tilelang_takes(pass_configs).get(DEVICE_FLAGS) or ()))
 
 
 def compiler_flags(pass_configs: dict) -> tuple[str, ...]:

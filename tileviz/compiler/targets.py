@@ -69,6 +69,17 @@ def target_of_capability(major: int, minor: int) -> Target:
     return target(f"sm_{major}{minor}")
 
 
+def why_unusable(name: str) -> str:
+    """Why nothing can be made for a device of this target, in a few words: `no code for sm_61`; empty where something can. A device whose
+    capability is not told has no name of a target."""
+    if not name:
+        return "its compute capability is not told"
+    try:
+        return f"no machine code for {name}" if target(name).source_only else ""
+    except UnknownName:
+        return f"no code for {name.rstrip('a')}"
+
+
 def capability(arch: str) -> tuple[int, int]:
     """`sm_90a` -> (9, 0), `sm_103a` -> (10, 3)."""
     return divmod(int(arch.removeprefix("sm_").rstrip("a")), 10)

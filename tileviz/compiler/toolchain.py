@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from tileviz import settings
 from tileviz.compiler import tools
 
 DRIVER_FOR_CUDA_13 = 580
@@ -101,7 +102,8 @@ def configure_environment(home: Path) -> dict[str, str]:
     """
     wheels = tools.wheel_home()
     wanted = {
-        "TILELANG_CACHE_DIR": str(home / f"tilelang-{cache_tag()}"),
+        # TileLang's own key leaves out which CUDA compiler made the machine code, too
+        "TILELANG_CACHE_DIR": str(home / "-".join(filter(None, ["tilelang", cache_tag(), settings.cuda_compiler()]))),
         # TileLang asks torch for a GPU at import; this way torch asks NVML, not CUDA, and forking stays safe.
         "PYTORCH_NVML_BASED_CUDA_CHECK": "1",
         "TILELANG_PRINT_ON_COMPILATION": "0",

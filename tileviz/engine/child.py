@@ -1,8 +1,8 @@
 """A child of the engine: runs jobs that arrive over its pipe and reports each result as it exists.
 
 It leads its own process group and kills that whole group when the pipe ends, so nothing it started outlives the engine.
-Messages to the engine: ("phase", name), ("source", Artifact), ("trial", Trial), ("device", Device), then ("done", value) or
-("failed", status, sentence, detail) for each job.
+Messages to the engine: ("started", None) when a job begins, and again when it had to wait for its device, then ("phase", name),
+("source", Artifact), ("trial", Trial), ("device", Device), and ("done", value) or ("failed", status, sentence, detail) for each job.
 """
 
 import os
@@ -30,6 +30,7 @@ def main(connection: Connection) -> None:
 def run_job(job, connection: Connection) -> None:
     """Runs one job; whatever it raises becomes a message."""
     try:
+        connection.send(("started", None))
         value = job(lambda *message: connection.send(message))
     except TilevizError as error:
         connection.send(("failed", error.status or "runtime_failed", error.message, error.detail))

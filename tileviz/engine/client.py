@@ -3,6 +3,7 @@
 import contextlib
 import fcntl
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,29 +11,47 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
-from tileviz.engine.lanes import package_root, python_path
+from tileviz import settings
+from tileviz.engine import starts, tag
+from tileviz.engine.heartbeat import LOCK, silent_s
+from tileviz.engine.lanes import exit_words, package_root, process_environment
 from tileviz.engine.requests import Request
-from tileviz.engine.tag import is_current
-from tileviz.errors import StoreError
+from tileviz.errors import EngineError, StoreError
 from tileviz.records import JobView, Trial
 from tileviz.store import Store, new_id
 
 LEAST_FREE_BYTES = 1 << 16
-START_PAUSE_S = 2.0
-MOST_STARTS = 8
-BROKEN_S = 20.0
-"""How long a start that failed is told before another is tried."""
+START_S = 20.0
+"""An engine that is alive gets so long to take its lock before another is tried."""
+
+ENVIRONMENT = "environment"
+"""Name in a job's request of what else decides its result: `tag.environment` where it was queued."""
 
 
 def submit(store: Store, request: Request) -> str:
     """Queues a request and gives the job's id. A request that breaks a rule is decided at once: its trial is `pruned`."""
     decided = decided_trial(request)
-    if decided is None:
-        renew_engine(store)
-    job = store.submit(request.kind, asdict(request), trial=decided)
-    if decided is None:
-        ensure_engine(store.home)
+    if decided is not None:
+        return store.submit(request.kind, asdict(request), trial=decided)
+    return queue(store, request.kind, asdict(request))
+
+
+def queue(
+    store: Store, kind: str, request: dict[str, Any], *, job: str | None = None, queued: Callable[[str], None] | None = None
+) -> str:
+    """Queues a job of any kind for an engine of this environment, of the id `job` where one is given, and gives its id. `queued` is told it
+    before an engine is started.
+
+    Raises BadValue for a setting that no engine could read, and EngineError where no engine can serve this environment now.
+    """
+    renew_engine(store)
+    job = store.submit(kind, {**request, ENVIRONMENT: tag.environment()}, job=job)
+    if queued is not None:
+        queued(job)
+    starts.may_start_once(store.home)
+    ensure_engine(store.home)
     return job
 
 
@@ -57,18 +76,33 @@ def decided_trial(request: Request) -> Trial | None:
 
 
 def watch(store: Store, job: str) -> JobView | None:
-    """The job as it is now. Starts an engine when the job waits and none is alive; raises StoreError when the disk is full."""
+    """The job as it is now. Starts an engine when the job waits and none is alive. Raises StoreError when the disk is full, and EngineError
+    when no engine stays alive, which ends the job, or the one that does is silent."""
     view = store.job(job)
     if view is not None and view.active:
         free = os.statvfs(store.home)
         if free.f_bavail * free.f_frsize < LEAST_FREE_BYTES:
             raise StoreError(f"the disk that holds {store.home} is full; free some space, then run again: what was stored before is kept")
-        ensure_engine(store.home)
+        try:
+            ensure_engine(store.home)
+        except EngineError:
+            if engine_pid(store.home) is None:
+                _give_up(store, view)
+            raise
     return view
 
 
+def _give_up(store: Store, view: JobView) -> None:
+    """Ends a job that no engine comes for, so that it can be asked for again."""
+    said = starts.cause(store.home)
+    if view.kind == "sweep":
+        store.finish_sweep(view.request["sweep"], "failed", said)
+    store.finish(view.id, "failed", said)
+
+
 def wait(store: Store, job: str, *, on_phase: Callable[[JobView], None] | None = None, timeout: float | None = None) -> JobView:
-    """Waits for the job to end, calling `on_phase` at each new phase. Raises StoreError, and TimeoutError after `timeout` seconds."""
+    """Waits for the job to end, calling `on_phase` at each new phase. Raises StoreError, EngineError, and TimeoutError after
+    `timeout` seconds."""
     end = None if timeout is None else time.monotonic() + timeout
     phase = None
     while True:
@@ -95,7 +129,7 @@ def cancel(store: Store, job: str) -> None:
 
 def engine_pid(home: Path) -> int | None:
     """The process id of the live engine of this home; 0 while it is just starting; None when none is alive."""
-    path = home / "engine.lock"
+    path = home / LOCK
     if not path.is_file():
         return None
     with open(path) as lock:
@@ -108,10 +142,19 @@ def engine_pid(home: Path) -> int | None:
 
 
 def renew_engine(store: Store, seconds: float = 5.0) -> None:
-    """Ends an idle engine that was started with other files or compilers than are here now, so that the next one knows them: a kernel
-    that was added, a compiler that was installed. One at work goes on with what it knows."""
-    pid = engine_pid(store.home)
-    if not pid or is_current(store.home) or store.jobs(active=True, limit=1):
+    """Ends an idle engine that was started with other files or in another environment than are here now, so that the next one knows them:
+    a kernel that was added, a compiler that was installed or asked for. One at work goes on with the files it knows.
+
+    Raises EngineError when it is at work in another environment: what it makes is not what is asked for here. BadValue as `queue` does.
+    """
+    settings.check()
+    pid, theirs, ours = engine_pid(store.home), tag.read_tag(store.home), tag.engine_tag()
+    if pid and (said := silence(store.home, pid)):
+        raise EngineError(said)
+    if not pid or theirs is None or theirs == ours:
+        return
+    if store.jobs(active=True, limit=1):
+        refuse_other_environment(store.home, tag.without_package(ours), tag.without_package(theirs))
         return
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, signal.SIGTERM)
@@ -120,63 +163,88 @@ def renew_engine(store: Store, seconds: float = 5.0) -> None:
         time.sleep(0.02)
 
 
+def refuse_other_environment(home: Path, ours: dict[str, str], theirs: dict[str, str]) -> None:
+    """Raises EngineError where an engine of environment `theirs` does not serve `ours`; one of an older version does not tell."""
+    other = tag.differences(ours, theirs) if theirs else ""
+    if other:
+        raise EngineError(
+            f"the engine of {home} is at work in another environment ({other}): wait until its jobs are done, or set TILEVIZ_HOME to"
+            " another folder"
+        )
+
+
 def ensure_engine(home: Path) -> None:
     """Starts the engine of this home unless it lives. Cheap; a second engine that starts by chance ends at once.
 
-    Raises StoreError when the last one that this process started ended at once with an error, and when MOST_STARTS in a row never lived.
+    Raises BadValue for a setting that no engine could read, and EngineError when one after another died, or the one that lives is silent.
     """
-    if engine_pid(home) is not None:
-        _started.pop(home, None)
+    settings.check()
+    alive = engine_pid(home)
+    if alive is not None:
+        if said := silence(home, alive):
+            raise EngineError(said)
         return
-    if not _claim_start(home):
+    if _is_starting(home):
         return
+    if said := starts.trouble(home):
+        raise EngineError(said)
+    _started[home] = (time.monotonic(), _start(home))
+
+
+def trouble(home: Path) -> str:
+    """Why no job goes on here, in one sentence; "" where all is well."""
+    pid = engine_pid(home)
+    return starts.trouble(home) if pid is None else silence(home, pid)
+
+
+def silence(home: Path, pid: int) -> str:
+    """A sentence about a live engine that gives no sign of life, or ""."""
+    seconds = silent_s(home)
+    if not seconds:
+        return ""
+    return (
+        f"the engine (process {pid}) has been silent for {seconds:.0f} s, so it is stopped or hangs: `kill -CONT {pid}` lets a stopped one"
+        f" go on, and after `kill -9 {pid}` another takes up its jobs"
+    )
+
+
+def _start(home: Path) -> subprocess.Popen:
     log_path = home / "engine.log"
     if log_path.exists() and log_path.stat().st_size > 4 << 20:
         log_path.replace(home / "engine.log.old")
     with open(log_path, "ab") as log:
-        process = subprocess.Popen(
+        return subprocess.Popen(
             [sys.executable, "-m", "tileviz.engine"],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
             start_new_session=True,
             cwd=package_root(),
-            env={
-                **os.environ,
-                "TILEVIZ_HOME": str(home),
-                "PYTHONPATH": python_path(),
-            },
+            env=process_environment(TILEVIZ_HOME=str(home), **_absolute()),
         )
-    before = _started.get(home)
-    _started[home] = (before[0] + 1 if before else 1, time.monotonic(), process)
 
 
-_started: dict[Path, tuple[int, float, subprocess.Popen]] = {}
-"""Starts in a row after which no engine was seen alive, when the last one was, and its process."""
+def _absolute() -> dict[str, str]:
+    """What names a place as seen from the folder of this process: an engine has another one."""
+    named = {name: os.environ.get(name, "") for name in ("CUDA_HOME", "CUDA_PATH")} | {settings.RECORDED: settings.recorded()}
+    found = {name: os.path.abspath(value) for name, value in named.items() if value and value != settings.NO_RECORDED}
+    compiler = shutil.which(os.environ.get("CXX") or "")
+    return {**found, **({"CXX": os.path.abspath(compiler)} if compiler else {})}
 
 
-def _claim_start(home: Path) -> bool:
-    """False while the engine that this process started last has a moment to take its lock; one that has ended needs none."""
+_started: dict[Path, tuple[float, subprocess.Popen]] = {}
+"""When this process started an engine last, and its process."""
+
+
+def _is_starting(home: Path) -> bool:
+    """True while the engine that this process started last has a moment to take its lock. What one that has died said is kept."""
     if home not in _started:
-        return True
-    count, last, process = _started[home]
-    since = time.monotonic() - last
-    if since < START_PAUSE_S and process.poll() is None:
         return False
-    if (process.poll() or 0) > 0 and since < BROKEN_S:
-        raise StoreError(
-            f"the engine does not start: {_last_words(home)}; {home / 'engine.log'} says why,"
-            " and `python -m tileviz doctor` what is missing"
-        )
-    if count >= MOST_STARTS:
-        _started.pop(home, None)
-        raise StoreError(f"the engine does not start; {home / 'engine.log'} says why, and `python -m tileviz doctor` what is missing")
-    return True
-
-
-def _last_words(home: Path) -> str:
-    """The last line of the engine's log: the error of a start that failed."""
-    with open(home / "engine.log", "rb") as log:
-        log.seek(max(0, log.seek(0, os.SEEK_END) - 4000))
-        lines = log.read().decode(errors="replace").split("\n")
-    return next((line.strip() for line in reversed(lines) if line.strip()), "it said nothing")
+    since, process = _started[home]
+    status = process.poll()
+    if status is None:
+        return time.monotonic() - since < START_S
+    del _started[home]
+    if status != 0:
+        starts.died(home, process.pid, exit_words(status))
+    return False

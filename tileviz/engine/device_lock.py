@@ -28,6 +28,7 @@ def device_lock(device: str, report: Report) -> Iterator[None]:
         except BlockingIOError:
             report("phase", WAITING)
             fcntl.flock(lock, fcntl.LOCK_EX)
+            report("started", None)
         yield
     finally:
         os.close(lock)

@@ -7,12 +7,13 @@ import time
 from dataclasses import dataclass, replace
 
 from tileviz import lens
-from tileviz.compiler import pipeline, targets
+from tileviz.compiler import machine_code, pipeline, targets
 from tileviz.engine.device_lock import device_lock
 from tileviz.engine.reports import Report, quiet
 from tileviz.engine.requests import Request
 from tileviz.kernels import kernel as kernel_of
 from tileviz.records import Artifact, Device, Trial
+from tileviz.store import Store
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,14 @@ class Crash:
         report("phase", "crash")
         os.kill(os.getpid(), self.signal)
         time.sleep(5)
+
+
+def stored_code(store: Store, request: Request) -> Artifact | None:
+    """The request's code where it is stored, whole, and by the compiler that is asked for now."""
+    found = store.artifact(request.key, complete=True)
+    if found is None or not machine_code.is_as_asked(found.compiler, kernel_of(request.kernel).pass_configs(request.config)):
+        return None
+    return found
 
 
 def counted(artifact: Artifact) -> Artifact:

@@ -8,11 +8,10 @@ from tileviz.engine import client
 from tileviz.engine.ceilings_job import CeilingsJob
 from tileviz.engine.ncu_job import NcuJob
 from tileviz.engine.requests import Request, request_from_json
-from tileviz.engine.tasks import Task
-from tileviz.errors import TilevizError
+from tileviz.engine.tasks import NO_PROCESS, Task
 from tileviz.records import Device, Trial
 from tileviz.records_json import to_json
-from tileviz.store import Store, new_id
+from tileviz.store import Store
 
 CEILINGS, PROFILE = "ceilings", "profile"
 """Kinds of jobs."""
@@ -35,10 +34,7 @@ class LaneTask(Task):
     """In a sentence: what was stopped or died."""
 
     def begin(self) -> None:
-        self.trial = Trial(new_id(), "", {}, {}, "", self.doc.get("device"), "ok")
         self.request = self.asked()
-        if self.request.device not in self.engine.lanes:
-            raise TilevizError(f"there is no device '{self.request.device}' here")
         self.stage = "wait"
         self._start_phase("wait for the device")
         self.advance()
@@ -50,6 +46,9 @@ class LaneTask(Task):
         if self.deadline is None or time.monotonic() < self.deadline or self.ended:
             return
         self._kill()
+        if not self.began:
+            self._refused(NO_PROCESS)
+            return
         self._refused(f"{self.what} was stopped after {self.request.timeout_s:g} s")
 
     def _measured(self, value) -> None:
@@ -129,13 +128,9 @@ class ProfileTask(LaneTask):
 
 def measure_ceilings(store: Store, device: str) -> str:
     """Queues measuring a device's ceilings and gives the job's id."""
-    job = store.submit(CEILINGS, {"device": device})
-    client.ensure_engine(store.home)
-    return job
+    return client.queue(store, CEILINGS, {"device": device})
 
 
 def profile(store: Store, request: Request, trial: str) -> str:
     """Queues profiling one launch of a stored trial and gives the job's id. `request` says what to launch and on which data."""
-    job = store.submit(PROFILE, {**asdict(request), "kind": PROFILE, "of": trial})
-    client.ensure_engine(store.home)
-    return job
+    return client.queue(store, PROFILE, {**asdict(request), "kind": PROFILE, "of": trial})

@@ -159,13 +159,24 @@ def python_path() -> str:
     return os.pathsep.join(filter(None, [str(package_root()), os.environ.get("PYTHONPATH")]))
 
 
+NOT_FOR_LIBRARIES = ("PYTHONOPTIMIZE", "PYTHONINSPECT", "PYTHONWARNINGS")
+"""Settings of Python that no process of ours gets: libraries that we need cannot be imported without docstrings, or where a warning is an
+error."""
+
+
+def process_environment(**more: str) -> dict[str, str]:
+    """The environment of a process of ours."""
+    kept = {name: value for name, value in os.environ.items() if name not in NOT_FOR_LIBRARIES}
+    return {**kept, "PYTHONPATH": python_path(), **more}
+
+
 def _spawn(module: str, theirs: Connection, **environment: str) -> subprocess.Popen:
     process = subprocess.Popen(
         [sys.executable, "-m", module, str(theirs.fileno())],
         pass_fds=(theirs.fileno(),),
         stdin=subprocess.DEVNULL,
         cwd=package_root(),
-        env={**os.environ, "PYTHONPATH": python_path(), **environment},
+        env=process_environment(**environment),
         start_new_session=True,
     )
     theirs.close()

@@ -62,9 +62,7 @@ class ReadTask(Task):
         request = self.request
         self.trial = Trial(new_id(), request.kernel, request.problem, request.config, request.target, None, "ok", key=request.key)
         self.stage = "compile"
-        self._set_deadline()
-        self.child = self.engine.nursery.child()
-        self.child.send(self.reading_job())
+        self._hand_over(self.engine.nursery.child(), self.reading_job())
 
     def reading_job(self) -> Callable[..., dict[str, str]]:
         return ReadingJob(self.request)
@@ -84,9 +82,7 @@ class ReadTask(Task):
 
 def submit(store: Store, request: Request) -> str:
     """Queues a reading of a request's config and gives the job's id."""
-    job = store.submit(KIND, asdict(replace(request, kind=KIND, device=None)))
-    client.ensure_engine(store.home)
-    return job
+    return client.queue(store, KIND, asdict(replace(request, kind=KIND, device=None)))
 
 
 def stored(store: Store, key: str) -> StoredReading | None:

@@ -5,7 +5,7 @@ import hashlib
 import os
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from tileviz.errors import BadValue
 from tileviz.kernels import kernel as kernel_of
 from tileviz.kernels.base import Kernel
 from tileviz.records import Config, Device, Problem, Target, TunedConfig, canonical_json
+from tileviz.records_json import known_fields
 
 INPUTS = ("normal", "zeros", "ones", "integers", "nan", "inf")
 L2_MODES = ("cold", "warm")
@@ -130,9 +131,9 @@ def resolve(
 
 
 def request_from_json(doc: dict[str, Any]) -> Request:
-    """The Request that a job row holds."""
+    """The Request that a job row holds; what another version wrote beside it is left out."""
     lists = {name: tuple(doc.get(name, ())) for name in ("broken", "only_baselines")}
-    return Request(**{**doc, **lists})
+    return Request(**known_fields(Request, {**doc, **lists}))
 
 
 def trial_key(kernel: str, problem: Problem, config: Config, target: str) -> str:
@@ -158,8 +159,8 @@ def _versions_tag(_setting: tuple[str | None, ...], _when: int) -> str:
 
 
 def local_devices() -> list[Device]:
-    """GPUs first, then the CPU."""
-    return facts.local_devices()
+    """GPUs first, then the CPU. One that nothing can be compiled for is `unusable`, with the reason."""
+    return [replace(device, unusable=targets.why_unusable(device.target)) for device in facts.local_devices()]
 
 
 def baseline_names(described: Kernel, device: Device | None) -> tuple[str, ...]:
@@ -167,8 +168,20 @@ def baseline_names(described: Kernel, device: Device | None) -> tuple[str, ...]:
     return tuple(baseline.name for baseline in expanded(described.baselines, device.id if device else "cpu", described.name))
 
 
+def with_learned(devices: Iterable[Device], stored: Iterable[Device]) -> list[Device]:
+    """The devices, with what an engine has learned of each: facts that only the device itself tells."""
+    learned = {(device.id, device.name): device for device in stored}
+    return [replace(learned.get((device.id, device.name), device), unusable=device.unusable) for device in devices]
+
+
+def usable(devices: Iterable[Device]) -> list[Device]:
+    """Those that kernels run on."""
+    return [device for device in devices if not device.unusable]
+
+
 def default_device(devices: list[Device]) -> Device:
-    return devices[0]
+    """The first that kernels run on: there is always the CPU."""
+    return usable(devices)[0]
 
 
 def memory_rule(described, problem: Problem, device: Device) -> str | None:
@@ -188,7 +201,11 @@ def _place(kind: str, target: str | None, device: str | None, devices: list[Devi
     if device is not None:
         found = next((d for d in devices if d.id == device), None)
         if found is None:
-            raise BadValue(f"no device '{device}' here; there is {', '.join(d.id for d in devices)}")
+            raise BadValue(f"no device '{device}' here; there is {', '.join(d.id for d in usable(devices))}")
+        if found.unusable:
+            raise BadValue(
+                f"{found.id}, {found.name}, cannot be used: {found.unusable}; there is {', '.join(d.id for d in usable(devices))}"
+            )
         if target is not None and targets.target(target).name != found.target:
             raise BadValue(f"{found.id} runs {found.target}, not {targets.target(target).name}; leave out one of target and device")
         return targets.target(found.target), found
@@ -196,7 +213,7 @@ def _place(kind: str, target: str | None, device: str | None, devices: list[Devi
         found = default_device(devices)
         return targets.target(found.target), found
     wanted = targets.target(target)
-    found = next((d for d in devices if d.target == wanted.name), None)
+    found = next((d for d in usable(devices) if d.target == wanted.name), None)
     if found is None:
         raise BadValue(f"no device here runs {wanted.name}; its code can be compiled and read: use compile, or leave out the target")
     return wanted, found

@@ -11,13 +11,15 @@ import time
 from multiprocessing.connection import wait
 from pathlib import Path
 
+from tileviz import settings
 from tileviz.compiler import runtime, targets, toolchain
+from tileviz.engine import client, heartbeat, starts, tag
 from tileviz.engine.ceilings_job import FACT, CeilingsJob, with_stored_ceilings
 from tileviz.engine.jobs import FactsJob, HeaderJob
 from tileviz.engine.lane_tasks import CEILINGS, PROFILE, CeilingsTask, ProfileTask
 from tileviz.engine.lanes import Child, MeasureLane, Nursery
 from tileviz.engine.reading import ReadTask
-from tileviz.engine.requests import local_devices
+from tileviz.engine.requests import local_devices, usable
 from tileviz.engine.structure import KIND as STRUCTURE
 from tileviz.engine.structure import StructureTask
 from tileviz.engine.sweeps.importance import KIND as IMPORTANCE
@@ -25,16 +27,13 @@ from tileviz.engine.sweeps.importance import ImportanceTask
 from tileviz.engine.sweeps.rival import KIND as RIVAL
 from tileviz.engine.sweeps.rival import RivalTask
 from tileviz.engine.sweeps.task import SweepTask
-from tileviz.engine.tag import write_tag
 from tileviz.engine.tasks import Task
-from tileviz.errors import StoreError
+from tileviz.errors import StoreError, TilevizError
 from tileviz.records import Device, JobView
 from tileviz.store import Store, Watch
 from tileviz.store.store import INDUCTOR
 
 log = logging.getLogger("tileviz.engine")
-
-IDLE_S = 600.0
 
 TASKS: dict[str, type[Task]] = {
     "sweep": SweepTask, "read": ReadTask, STRUCTURE: StructureTask,
@@ -49,11 +48,12 @@ MOST_COMPILE_SLOTS = 32
 class Engine:
     """`run()` returns when there was no work for `idle_s` seconds."""
 
-    def __init__(self, store: Store, devices: list[Device], idle_s: float) -> None:
+    def __init__(self, store: Store, devices: list[Device], idle_s: float, environment: dict[str, str] | None = None) -> None:
         self.store = store
-        self.devices = devices
+        self.environment = tag.environment() if environment is None else environment
+        self.devices = devices = usable(devices)
         self.idle_s = idle_s
-        self.compile_slots = max(1, int(os.environ.get("TILEVIZ_COMPILE_WORKERS") or min(os.cpu_count() or 1, MOST_COMPILE_SLOTS)))
+        self.compile_slots = settings.compile_workers() or min(os.cpu_count() or 1, MOST_COMPILE_SLOTS)
         self.nursery = Nursery.start()
         self.prepared: set[str] = set()
         self.background: list[Child] = []
@@ -61,7 +61,9 @@ class Engine:
         self.tasks: dict[str, Task] = {}
         self.facts: dict[str, Child] = {}
         self.without_ceilings: dict[str, Device] = {}
-        self.last_work = time.monotonic()
+        self.last_work = self.began = time.monotonic()
+        self.last_beat = 0.0
+        self.has_lived = False
         self.stopping = False
         self._watch = Watch(store)
 
@@ -80,6 +82,7 @@ class Engine:
             self._kill_all()
 
     def _step(self) -> None:
+        self._beat()
         try:
             if self._watch.changed():
                 self._take_new_jobs()
@@ -90,6 +93,7 @@ class Engine:
         self._ask_ceilings()
         for task in list(self.tasks.values()):
             task.guarded(task.advance)
+            self._beat()
         if self.nursery.hangs:
             self._replace_nursery("hangs")
         self._listen(0.02 if self.tasks else 0.05)
@@ -98,6 +102,22 @@ class Engine:
             if task.ended:
                 del self.tasks[task.job]
                 self.last_work = time.monotonic()
+                self._live()
+
+    def _beat(self) -> None:
+        """Tells clients that the loop goes on."""
+        now = time.monotonic()
+        if now - self.last_beat < heartbeat.BEAT_S:
+            return
+        self.last_beat = now
+        heartbeat.beat(self.store.home)
+        if now - self.began > starts.LIVES_S:
+            self._live()
+
+    def _live(self) -> None:
+        if not self.has_lived:
+            self.has_lived = True
+            starts.lived(self.store.home)
 
     def _take_new_jobs(self) -> None:
         active = self.store.jobs(active=True, limit=200, oldest_first=True)
@@ -109,8 +129,16 @@ class Engine:
                 return
             if self.store.claim(job.id):
                 log.info("job %s: %s", job.id, job.kind)
-                self.tasks[job.id] = TASKS.get(job.kind, Task)(self, job)
-                self.tasks[job.id].guarded(self.tasks[job.id].begin)
+                task = self.tasks[job.id] = TASKS.get(job.kind, Task)(self, job)
+                task.guarded(lambda task=task: self._begin(task))
+
+    def _begin(self, task: Task) -> None:
+        """Begins a job that belongs here. Raises EngineError for one of another environment, TilevizError where its device is not here."""
+        client.refuse_other_environment(self.store.home, task.doc.get(client.ENVIRONMENT, self.environment), self.environment)
+        device = task.doc.get("device")
+        if device is not None and device not in self.lanes:
+            raise TilevizError(f"there is no device '{device}' here")
+        task.begin()
 
     def _must_queue(self, job: JobView, active: list[JobView]) -> bool:
         """One sweep or race at a time on a device, and a race after its own sweep; single runs go between the configs of a sweep."""
@@ -245,29 +273,31 @@ def configure_children(home: Path) -> None:
 
 def serve(home: Path | None = None) -> int:
     """Runs the engine of this home until it has no work; returns at once when another one is alive."""
-    store = Store(home)
-    while _serve_until_idle(store) and store.jobs(active=True, limit=1):
+    store, here = Store(home), tag.engine_tag()
+    while _serve_until_idle(store, here) and store.jobs(active=True, limit=1):
         log.info("a job came while the engine ended: it goes on")
     return 0
 
 
-def _serve_until_idle(store: Store) -> bool:
+def _serve_until_idle(store: Store, here: dict[str, str]) -> bool:
     """False when another engine is alive or this one was told to stop. A job that came before the lock was given back saw an engine alive,
     and started none: the caller looks for it."""
-    with open(store.home / "engine.lock", "a+") as lock:
+    with open(store.home / heartbeat.LOCK, "a+") as lock:
         if not _locked(lock):
             return False
         lock.seek(0)
         lock.truncate()
         lock.write(str(os.getpid()))
         lock.flush()
-        write_tag(store.home)
+        starts.began(store.home)
+        tag.write_tag(store.home, here)
         toolchain.configure_environment(store.home)
         configure_children(store.home)
-        engine = Engine(store, local_devices(), float(os.environ.get("TILEVIZ_ENGINE_IDLE") or IDLE_S))
+        engine = Engine(store, local_devices(), settings.engine_idle_s(), tag.without_package(here))
         signal.signal(signal.SIGTERM, lambda *_: setattr(engine, "stopping", True))
         log.info("engine %s started for %s", os.getpid(), store.home)
         engine.run()
+        starts.lived(store.home)
         runtime.clear_headers(store.home)
         log.info("engine %s ends", os.getpid())
     return not engine.stopping

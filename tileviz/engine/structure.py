@@ -42,9 +42,7 @@ class StructureTask(ReadTask):
 
 def submit(store: Store, request: Request) -> str:
     """Queues the making of the page and gives the job's id."""
-    job = store.submit(KIND, asdict(replace(request, kind=KIND, device=None)))
-    client.ensure_engine(store.home)
-    return job
+    return client.queue(store, KIND, asdict(replace(request, kind=KIND, device=None)))
 
 
 def stored(store: Store, key: str) -> Path | None:

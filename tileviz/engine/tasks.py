@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from tileviz.engine.compiled import with_code
-from tileviz.engine.jobs import CompileJob, MeasureJob
+from tileviz.engine.device_lock import WAITING
+from tileviz.engine.jobs import CompileJob, MeasureJob, stored_code
 from tileviz.engine.lanes import Child
 from tileviz.engine.phases import BASELINE, IN_TURN
 from tileviz.engine.requests import request_from_json
@@ -17,6 +18,11 @@ from tileviz.store import new_id
 
 log = logging.getLogger("tileviz.engine")
 
+START_S = 300.0
+"""A process gets so long to begin a job: on a busy machine torch and TileLang take a minute to import."""
+
+NO_PROCESS = "no process could be started for it; `python -m tileviz doctor` and engine.log say why"
+
 
 class Task:
     """`begin` once, then `advance` at every step of the engine, `hear` when its child has a message."""
@@ -26,6 +32,7 @@ class Task:
         self.store = engine.store
         self.job = job.id
         self.doc = job.request
+        self.trial = Trial(new_id(), "", {}, {}, "", self.doc.get("device"), "ok")
         self.child: Child | None = None
         self.stage = "new"
         self.ended = False
@@ -33,6 +40,7 @@ class Task:
         self.phase_began = time.monotonic()
         self.seconds: dict[str, float] = {}
         self.deadline: float | None = None
+        self.began = False
         self.unwritten: tuple[str, str] | None = None
 
     @property
@@ -61,14 +69,12 @@ class Task:
 
     def _ask_for_code(self, job: Callable) -> None:
         """The request's code: from the store, or compiled by a child that does `job`."""
-        stored = self.store.artifact(self.request.key, complete=True)
+        stored = stored_code(self.store, self.request)
         if stored is not None:
             self._go_on_with(stored)
             return
         self.stage = "compile"
-        self._set_deadline()
-        self.child = self.engine.nursery.child()
-        self.child.send(job)
+        self._hand_over(self.engine.nursery.child(), job)
 
     def advance(self) -> None:
         """Starts measuring when the device's lane is free; tries again to write what a full disk refused."""
@@ -83,9 +89,7 @@ class Task:
             return
         lane.busy = True
         self.stage = "measure"
-        self.child = lane.child()
-        self._set_deadline()
-        self.child.send(self.lane_job())
+        self._hand_over(lane.child(), self.lane_job())
 
     def lane_job(self):
         """What the lane runs: the measuring that is left to do."""
@@ -102,7 +106,10 @@ class Task:
         except (EOFError, OSError):
             self._died()
             return
-        if kind == "phase":
+        if kind == "started":
+            self.began = True
+            self._set_deadline()
+        elif kind == "phase":
             self._start_phase(rest[0])
         elif kind == "source":
             self.store.save_artifact(rest[0], complete=False)
@@ -127,6 +134,11 @@ class Task:
 
     def enforce_deadline(self) -> None:
         if self.deadline is None or time.monotonic() < self.deadline or self.ended:
+            return
+        if not self.began:
+            self._kill()
+            self._save(replace(self.trial, status="crashed", reason=NO_PROCESS))
+            self._end("done")
             return
         seconds = self.request.timeout_s
         if self._in_baseline():
@@ -218,7 +230,7 @@ class Task:
             self._turns_lost()
             return
         self._kill()
-        reason = "no process could be started for it; `python -m tileviz doctor` and engine.log say why"
+        reason = NO_PROCESS
         if was_born:
             reason = f"the process died in phase '{phase}': {how}"
         self._save(replace(self.trial, status="crashed", reason=reason))
@@ -247,12 +259,20 @@ class Task:
         self.store.start_phase(self.job, phase)
         if phase.startswith(BASELINE) or phase == IN_TURN:
             self._set_deadline()
+        elif phase == WAITING:
+            self.deadline = None  # the time of another's step
 
     def _close_phase(self) -> None:
         now = time.monotonic()
         if self.phase:
             self.seconds[self.phase] = round(self.seconds.get(self.phase, 0.0) + now - self.phase_began, 4)
         self.phase_began = now
+
+    def _hand_over(self, child: Child, job: Callable) -> None:
+        """Gives a child its job. The step's own seconds count from when the child begins it."""
+        self.child, self.began = child, False
+        self.deadline = time.monotonic() + START_S
+        child.send(job)
 
     def _set_deadline(self) -> None:
         self.deadline = time.monotonic() + self.request.timeout_s

@@ -6,6 +6,7 @@ from dataclasses import replace
 from tileviz.measured import fastest_baseline
 from tileviz.records import TunedConfig, canonical_json
 from tileviz.records_json import to_json, tuned_from_json
+from tileviz.store.rows import readable
 
 
 class PresetStore:
@@ -18,10 +19,10 @@ class PresetStore:
 
     def tuned(self, kernel: str | None = None) -> list[TunedConfig]:
         """Presets, newest first."""
-        asked = "SELECT doc FROM preset WHERE ? IS NULL OR kernel=? ORDER BY created DESC, id"
+        asked = "SELECT id, doc FROM preset WHERE ? IS NULL OR kernel=? ORDER BY created DESC, id"
         with self.database.connect() as connection:
             rows = connection.execute(asked, (kernel, kernel)).fetchall()
-        return [self._compared(tuned_from_json(json.loads(row["doc"]))) for row in rows]
+        return readable(self.database.path, "preset", rows, lambda row: self._compared(tuned_from_json(json.loads(row["doc"]))))
 
     def _compared(self, tuned: TunedConfig) -> TunedConfig:
         """A preset of an earlier version was kept without its comparison: its trial has it."""

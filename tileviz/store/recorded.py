@@ -9,7 +9,6 @@ import functools
 import json
 import logging
 import lzma
-import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tileviz import settings
 from tileviz.errors import StoreError
 from tileviz.records import Artifact, Config, Problem, Trial, TunedConfig, canonical_json
 from tileviz.records_json import trial_from_json
@@ -30,7 +30,7 @@ log = logging.getLogger("tileviz.store")
 
 FILE = Path(__file__).resolve().parent.parent / "data" / "recorded.db"
 
-VARIABLE = "TILEVIZ_RECORDED"
+VARIABLE = settings.RECORDED
 """Another recorded file in place of the one that comes with tileviz; `none` for none."""
 
 LEAST_SCHEMA = 4
@@ -202,8 +202,8 @@ class StoreWithRecorded(Store):
 
 def recorded() -> Recorded | None:
     """The recorded results, or None where there are none that can be read; the log says why."""
-    named = os.environ.get(VARIABLE, "")
-    return None if named == "none" else _opened(Path(named) if named else FILE)
+    named = settings.recorded()
+    return None if named == settings.NO_RECORDED else _opened(Path(named) if named else FILE)
 
 
 @functools.lru_cache(maxsize=4)

@@ -1,11 +1,19 @@
 """A trial's row as it is written and read, for the parts of the store that do so."""
 
 import json
+import logging
 import zlib
-from typing import Any
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, TypeVar
 
+from tileviz.errors import StoreError
 from tileviz.records import Trial
 from tileviz.records_json import to_json
+
+log = logging.getLogger("tileviz.store")
+
+T = TypeVar("T")
 
 COLUMNS = ("key", "kernel", "target", "device", "status", "artifact", "created", "doc")
 """Of a trial's row beside its id; `swept` is 1 for a trial of a sweep, and stays so when a newer form is written."""
@@ -29,3 +37,34 @@ def packed(document: Any) -> bytes:
 def document(value: str | bytes) -> Any:
     """The JSON document in a `doc` column: text as it is written here, or packed."""
     return json.loads(zlib.decompress(value) if isinstance(value, bytes) else value)
+
+
+def readable(path: Path, kind: str, rows: Iterable, read: Callable[[Any], T]) -> list[T]:
+    """The records of the rows (with an `id`) that can be read; one that cannot is left out, logged, and told by `unread`."""
+    found = []
+    for row in rows:
+        try:
+            found.append(read_row(path, kind, row, read))
+        except StoreError as error:
+            log.warning("left out: %s", error)
+    return found
+
+
+def read_row(path: Path, kind: str, row, read: Callable[[Any], T]) -> T:
+    """One record. Raises StoreError for a row that cannot be read at all: another version's, or a damaged one."""
+    name = (path, f"{kind} {row['id']}")
+    try:
+        found = read(row)
+    except (TypeError, ValueError, KeyError, AttributeError, zlib.error) as error:
+        _unread[name] = f"{name[1]} in {path} cannot be read ({type(error).__name__}: {error}); another version may have written it"
+        raise StoreError(_unread[name]) from error
+    _unread.pop(name, None)
+    return found
+
+
+def unread(path: Path) -> list[str]:
+    """A sentence for each row of this file that this process could not read."""
+    return [sentence for (file, _), sentence in _unread.items() if file == path]
+
+
+_unread: dict[tuple[Path, str], str] = {}

@@ -6,18 +6,20 @@ import os
 import shutil
 import time
 import uuid
+from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from tileviz.errors import StoreError
 from tileviz.records import Artifact, Device, JobView, Trial
-from tileviz.records_json import resources_from_json, to_json, trial_from_json
+from tileviz.records_json import artifact_from_json, device_from_json, to_json, trial_from_json
 from tileviz.store.artifacts import ArtifactFiles
 from tileviz.store.database import Database
 from tileviz.store.deletion import DeletionStore
 from tileviz.store.home import tileviz_home
 from tileviz.store.presets import PresetStore
-from tileviz.store.rows import document, trial_written
+from tileviz.store.rows import document, read_row, readable, trial_written, unread
 from tileviz.store.sweeps import SweepStore
 
 log = logging.getLogger("tileviz.store")
@@ -62,7 +64,7 @@ class Store(SweepStore, PresetStore, DeletionStore):
     def job(self, job: str) -> JobView | None:
         with self.database.connect() as connection:
             row = connection.execute("SELECT * FROM job WHERE id=?", (job,)).fetchone()
-            return _job_view(row, _position(connection, row)) if row else None
+            return self._read("job", row, lambda row: _job_view(row, _position(connection, row))) if row else None
 
     def jobs(self, *, active: bool = False, limit: int = 50, oldest_first: bool = False) -> list[JobView]:
         """Jobs, newest first, or as they are served; active ones alone on demand."""
@@ -70,7 +72,7 @@ class Store(SweepStore, PresetStore, DeletionStore):
         where = "WHERE state IN ('queued','running','cancelling')" if active else ""
         with self.database.connect() as connection:
             rows = connection.execute(f"SELECT * FROM job {where} ORDER BY {order} LIMIT ?", (limit,)).fetchall()
-            return [_job_view(row, _position(connection, row)) for row in rows]
+            return readable(self.database.path, "job", rows, lambda row: _job_view(row, _position(connection, row)))
 
     def cancel(self, job: str) -> None:
         """Asks for a stop: a queued job ends at once, a running one when the engine has killed its process."""
@@ -138,26 +140,27 @@ class Store(SweepStore, PresetStore, DeletionStore):
 
     def trial(self, trial: str) -> Trial | None:
         with self.database.connect() as connection:
-            row = connection.execute("SELECT doc FROM trial WHERE id=?", (trial,)).fetchone()
-        return trial_from_json(document(row["doc"])) if row else None
+            row = connection.execute("SELECT id, doc FROM trial WHERE id=?", (trial,)).fetchone()
+        return self._read("trial", row, _trial) if row else None
 
     def trials(self, kernel: str | None = None, *, limit: int = 10, sweeps: bool = True) -> list[Trial]:
         """Trials, newest first; without those of sweeps on demand."""
         where = ["kernel=?"] if kernel is not None else []
         where += [] if sweeps else ["NOT swept"]
-        asked = f"SELECT doc FROM trial{' WHERE ' if where else ''}{' AND '.join(where)} ORDER BY created DESC, rowid DESC LIMIT ?"
+        asked = f"SELECT id, doc FROM trial{' WHERE ' if where else ''}{' AND '.join(where)} ORDER BY created DESC, rowid DESC LIMIT ?"
         with self.database.connect() as connection:
             rows = connection.execute(asked, (*([kernel] if kernel is not None else []), limit)).fetchall()
-        return [trial_from_json(document(row["doc"])) for row in rows]
+        return readable(self.database.path, "trial", rows, _trial)
 
     def latest(self, key: str, device: str | None = None) -> Trial | None:
         """The newest trial of this key, on this device where one is named. A cancelled one hides none that was finished before."""
         newest = (
-            "SELECT doc FROM trial WHERE key=? AND (? IS NULL OR device IS ?) ORDER BY status='cancelled', created DESC, rowid DESC LIMIT 1"
+            "SELECT id, doc FROM trial WHERE key=? AND (? IS NULL OR device IS ?)"
+            " ORDER BY status='cancelled', created DESC, rowid DESC LIMIT 1"
         )
         with self.database.connect() as connection:
             row = connection.execute(newest, (key, device, device)).fetchone()
-        return trial_from_json(document(row["doc"])) if row else None
+        return self._read("trial", row, _trial) if row else None
 
     # artifacts
 
@@ -174,21 +177,19 @@ class Store(SweepStore, PresetStore, DeletionStore):
     def artifact(self, key: str, *, complete: bool = False) -> Artifact | None:
         """The artifact with its texts; None when there is none, when its files are gone or damaged, or when it is not complete as asked."""
         with self.database.connect() as connection:
-            row = connection.execute("SELECT doc, complete FROM artifact WHERE key=?", (key,)).fetchone()
+            row = connection.execute("SELECT key AS id, doc, complete FROM artifact WHERE key=?", (key,)).fetchone()
         if row is None or (complete and not row["complete"]):
             return None
-        doc = json.loads(row["doc"])
         try:
-            texts, lines = self.files.read(key, doc), self.files.lines(key)
-        except (OSError, ValueError) as error:
-            log.warning("the files of artifact %s cannot be read, so it will be compiled again: %s", key, error)
+            return self._read("artifact", row, self._whole_artifact)
+        except (OSError, StoreError) as error:
+            log.warning("it will be compiled again: %s", error)
             return None
-        if "source" not in texts:
-            return None
-        resources = resources_from_json(doc.pop("resources", {}))
-        known = {f.name for f in fields(Artifact)}
-        doc["tensors"] = tuple(doc.get("tensors") or ())
-        return Artifact(**{k: v for k, v in doc.items() if k in known}, **texts, resources=resources, lines=lines)
+
+    def _whole_artifact(self, row) -> Artifact | None:
+        doc = json.loads(row["doc"])
+        texts = self.files.read(row["id"], doc)
+        return artifact_from_json(doc, **texts, lines=self.files.lines(row["id"])) if "source" in texts else None
 
     # devices and notices
 
@@ -198,13 +199,17 @@ class Store(SweepStore, PresetStore, DeletionStore):
     def devices(self) -> list[Device]:
         """Devices that the engine has seen, with the facts that only the device itself tells."""
         with self.database.connect() as connection:
-            rows = connection.execute("SELECT doc FROM device ORDER BY id").fetchall()
-        return [Device(**json.loads(row["doc"])) for row in rows]
+            rows = connection.execute("SELECT id, doc FROM device ORDER BY id").fetchall()
+        return readable(self.database.path, "device", rows, lambda row: device_from_json(json.loads(row["doc"])))
 
     def notices(self) -> list[str]:
-        """What the person should know of the store: a damaged file that was set aside."""
+        """What the person should know of the store: a damaged file that was set aside, rows that could not be read."""
         with self.database.connect() as connection:
-            return [row["text"] for row in connection.execute("SELECT text FROM notice ORDER BY created DESC LIMIT 3")]
+            kept = [row["text"] for row in connection.execute("SELECT text FROM notice ORDER BY created DESC LIMIT 3")]
+        return kept + unread(self.database.path)
+
+    def _read(self, kind: str, row, read: Callable) -> Any:
+        return read_row(self.database.path, kind, row, read)
 
     # size
 
@@ -231,6 +236,10 @@ def _closed_phases(row, now: float) -> dict[str, float]:
     if row["phase"] and row["phase_started"]:
         phases[row["phase"]] = round(phases.get(row["phase"], 0.0) + now - row["phase_started"], 3)
     return phases
+
+
+def _trial(row) -> Trial:
+    return trial_from_json(document(row["doc"]))
 
 
 def _job_view(row, position: int | None) -> JobView:

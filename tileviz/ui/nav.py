@@ -5,16 +5,16 @@ page: it brings the entry point back, and asks for the token. A gate in app.py a
 """
 
 import hmac
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import streamlit as st
 
+from tileviz import settings
 from tileviz.ui import ahead, look, state, trouble
 
-TOKEN_VARIABLE = "TILEVIZ_TOKEN"
+TOKEN_VARIABLE = settings.TOKEN
 
 ICON = str(Path(__file__).parent / "icon.png")
 """A file of ours: a named icon would be fetched from the internet."""
@@ -53,9 +53,10 @@ def guard() -> Iterator[None]:
     if not st.session_state.get("_entry"):
         st.navigation(pages(), position="top")
         st.rerun()
-    token = os.environ.get(TOKEN_VARIABLE, "")
+    token = settings.token()
     if token and not st.session_state.get("_admitted"):
         _ask(token)
+    trouble.standing()
     with trouble.caught():
         state.drop_repeated()
         yield

@@ -37,8 +37,8 @@ def devices() -> list[Device]:
 
 
 def places() -> dict[str, Place]:
-    """By word: devices first, then every other CUDA architecture."""
-    found = {d.id: Place(d.id, targets.target(d.target), d) for d in devices()}
+    """By word: usable devices first, then every other CUDA architecture."""
+    found = {d.id: Place(d.id, targets.target(d.target), d) for d in requests.usable(devices())}
     here = {p.target.name for p in found.values()}
     for name in targets.TARGETS:
         if name not in here:

@@ -1,9 +1,8 @@
 """The store, opened once a server, and reads of it that a page makes more than once."""
 
-import os
-
 import streamlit as st
 
+from tileviz import settings
 from tileviz.engine import presets as tuned
 from tileviz.records import Artifact, Device, TunedConfig
 from tileviz.store import StoreWithRecorded
@@ -12,7 +11,7 @@ from tileviz.store.recorded import Recorded
 
 def store() -> StoreWithRecorded:
     """The store of this TILEVIZ_HOME, with the recorded results behind it. Raises StoreError."""
-    return _opened(os.environ.get("TILEVIZ_HOME", ""))
+    return _opened(settings.home())
 
 
 @st.cache_resource(show_spinner=False, max_entries=4)

@@ -1,6 +1,5 @@
 """The System page: what this machine is, what is missing and the line that gets it, what runs, and what is stored."""
 
-import os
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -8,10 +7,11 @@ from collections.abc import Callable, Sequence
 import pandas as pd
 import streamlit as st
 
+from tileviz import settings
 from tileviz.bench.ceilings import ceilings_from_json
 from tileviz.bench.peaks import peaks_of
 from tileviz.compiler import toolchain
-from tileviz.engine import client
+from tileviz.engine import client, requests
 from tileviz.engine.ceilings_job import FACT as CEILINGS
 from tileviz.formats import age, arithmetic, assignments, bandwidth, percent, size_bytes
 from tileviz.records import Device, JobView
@@ -63,9 +63,11 @@ def devices() -> None:
     for place, (column, device) in enumerate(zip(st.columns(max(2, len(found))), found, strict=False)):
         with column:
             if place < len(found) - len(recorded_devices):
-                st.markdown(f"**{plain(device.id)}**: {plain(device.name)}, target {plain(device.target)}")
+                st.markdown(f"**{plain(device.id)}**: {plain(device.name)}, target {plain(device.target or 'unknown')}")
+                if device.unusable:
+                    st.warning(f"No kernel runs here: {plain(device.unusable)}.", icon=":material/block:")
                 _facts(device)
-                _ceilings(device)
+                _ceilings(device, measurable=not device.unusable)
             else:
                 _recorded(device, there)
 
@@ -144,8 +146,7 @@ def _terabytes(tbps: float) -> str:
 
 def known_devices() -> list[Device]:
     """The devices of this machine, with what the engine has learned of each."""
-    learned = {d.id: d for d in store().devices()}
-    return [learned[d.id] if d.id in learned and learned[d.id].name == d.name else d for d in local_devices()]
+    return requests.with_learned(local_devices(), store().devices())
 
 
 def facts_frame(device: Device) -> pd.DataFrame:
@@ -211,7 +212,8 @@ def _jobs(was_active: bool) -> None:
     if was_active and not found:
         st.rerun()
     pid = client.engine_pid(store().home)
-    st.caption(f"The engine is running (process {pid})." if pid else "The engine is not running; the first job starts it.")
+    words = f"The engine is running (process {pid})." if pid else "The engine is not running; the first job starts it."
+    st.caption("Why the engine does nothing is said above." if client.trouble(store().home) else words)
     if not found:
         st.caption("No job is running or queued.")
     for job in reversed(found):
@@ -243,10 +245,7 @@ def job_line(job: JobView, now: float | None = None) -> str:
 def storage() -> None:
     st.subheader("Storage", anchor=False)
     sizes = store().size_bytes()
-    st.markdown(
-        f"Everything of tileviz is under `{_code(str(store().home))}`"
-        + (" (set by TILEVIZ_HOME)." if os.environ.get("TILEVIZ_HOME") else ".")
-    )
+    st.markdown(f"Everything of tileviz is under `{_code(str(store().home))}`" + (" (set by TILEVIZ_HOME)." if settings.home() else "."))
     rows = [
         ("results", sizes["results"]), ("compiled code", sizes["artifacts"]), ("TileLang's cache under this folder", sizes["tilelang"]),
         ("caches of torch.compile and Triton under this folder", sizes["inductor"]),

@@ -3,11 +3,14 @@
 import functools
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import streamlit as st
 
+from tileviz import settings
+from tileviz.engine import client
 from tileviz.errors import StoreError, TilevizError
+from tileviz.store import tileviz_home
 
 LOG = logging.getLogger("tileviz.ui")
 
@@ -33,6 +36,16 @@ def caught() -> Iterator[None]:
     except Exception:
         LOG.exception("a page failed")
         st.error("This part of the page failed. The server's log has the details; reload to try again.", icon=":material/error:")
+
+
+def standing() -> None:
+    """What keeps every job of this server from being done, on every page, a sentence each: a setting that cannot be meant, an engine that
+    dies or is silent."""
+    sentences = settings.problems()
+    with suppress(StoreError):  # a page without a home says so itself
+        sentences += filter(None, [client.trouble(tileviz_home())])
+    for sentence in sentences:
+        st.error(plain(sentence), icon=":material/error:")
 
 
 def guarded(draw: Callable) -> Callable:

@@ -15,6 +15,7 @@ from tileviz.store.sweeps import NOT_RUN, SweepRow, SweepView
 
 def submit(store: Store, request: SweepRequest, space: Space) -> str:
     """Writes the sweep with a row for each requested config, queues its job, and gives the sweep's id."""
+    client.renew_engine(store)  # before a row is written: where no engine can serve, nothing is stored
     sweep, job = new_id(), new_id()
     store.create_sweep(sweep, asdict(request), (_row(point) for point in space.points()), job=job)
     _queue(store, sweep, request.kernel, request.device, job)
@@ -76,11 +77,8 @@ def wait(store: Store, sweep: str, *, on_change: Callable[[SweepView], None] | N
 
 
 def _queue(store: Store, sweep: str, kernel: str, device: str | None, job: str) -> str:
-    client.renew_engine(store)
-    store.submit("sweep", {"kind": "sweep", "sweep": sweep, "kernel": kernel, "device": device}, job=job)
-    store.queue_sweep(sweep, job)
-    client.ensure_engine(store.home)
-    return job
+    asked = {"kind": "sweep", "sweep": sweep, "kernel": kernel, "device": device}
+    return client.queue(store, "sweep", asked, job=job, queued=lambda job: store.queue_sweep(sweep, job))
 
 
 def _row(point: Point) -> SweepRow:

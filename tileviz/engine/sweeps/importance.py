@@ -48,9 +48,7 @@ class ImportanceTask(Task):
         self.request = Request(KIND, view.kernel, view.request["problems"][0], {}, view.target)
         self.trial = Trial(new_id(), view.kernel, self.request.problem, {}, view.target, None, "ok")
         self.stage = "compile"
-        self._set_deadline()
-        self.child = self.engine.nursery.child()
-        self.child.send(ImportanceJob(timed_configs(self.store, sweep)))
+        self._hand_over(self.engine.nursery.child(), ImportanceJob(timed_configs(self.store, sweep)))
 
     def _compiled(self, found: dict[int, dict[str, float]]) -> None:
         stored = {"of": self.doc["of"], "shares": {str(number): shares for number, shares in found.items()}}
@@ -69,9 +67,7 @@ class ImportanceTask(Task):
 def submit(store: Store, sweep: str) -> str:
     """Queues the importance of a sweep's knobs and gives the job's id."""
     view = store.sweep(sweep)
-    job = store.submit(KIND, {"kind": KIND, "sweep": sweep, "kernel": view.kernel, "of": view.counts.get("ok", 0)})
-    client.ensure_engine(store.home)
-    return job
+    return client.queue(store, KIND, {"kind": KIND, "sweep": sweep, "kernel": view.kernel, "of": view.counts.get("ok", 0)})
 
 
 def stored(notes: dict[str, Any], problem: int) -> tuple[dict[str, float], int] | None:

@@ -2,6 +2,7 @@
 
 import time
 
+from tileviz.engine.device_lock import WAITING
 from tileviz.engine.tasks import Task
 
 
@@ -19,10 +20,17 @@ class LaneUser(Task):
         """Takes the free lane and hands it a job."""
         lane = self.engine.lanes[self.request.device]
         lane.busy = True
-        self.child = lane.child()
         self.lane_phase, self.lane_since = "start", time.monotonic()
-        self.deadline = time.monotonic() + self.request.timeout_s
-        self.child.send(job)
+        self._hand_over(lane.child(), job)
+
+    def keep_time(self, kind: str, *rest) -> None:
+        """What a message of the lane's child says of its step: its seconds count while it has the device."""
+        if kind == "started":
+            self.began = True
+            self._set_deadline()
+        elif kind == "phase":
+            self.lane_phase = rest[0]
+            self.deadline = None if self.lane_phase == WAITING else self.deadline
 
     def others_wait(self) -> bool:
         """True when a single run waits for the same device: it goes first, between two configs."""

@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from tileviz.engine.lanes import Child
+from tileviz.engine.tasks import NO_PROCESS, START_S
 from tileviz.errors import ToolError
 from tileviz.records import Artifact, Trial
 
 RECYCLE = 40
 """Configs after which a child makes room for a fresh one: what TileLang keeps in memory goes with it."""
 
-NO_PROCESS = "no process could be started for it; `python -m tileviz doctor` and engine.log say why"
 MOST_UNBORN = 3
 """Children in a row that could not be started before the sweep is given up: it is no config's fault."""
 
@@ -35,6 +35,7 @@ class Worker:
     child: Child
     item: Item | None = None
     deadline: float = 0.0
+    began: bool = False
     phase: str = "start"
     done: int = 0
 
@@ -64,7 +65,7 @@ class CompilePool:
         if worker is None:
             worker = Worker(self.start())
             self.workers.append(worker)
-        worker.item, worker.phase, worker.deadline = item, "start", time.monotonic() + self.timeout_s
+        worker.item, worker.phase, worker.began, worker.deadline = item, "start", False, time.monotonic() + START_S
         worker.child.send(job)
 
     def hear(self, worker: Worker) -> tuple[Item, Artifact | Trial] | None:
@@ -75,7 +76,9 @@ class CompilePool:
             kind, *rest = worker.child.connection.recv()
         except (EOFError, OSError):
             return self._died(worker)
-        if kind == "phase":
+        if kind == "started":
+            worker.began, worker.deadline = True, time.monotonic() + self.timeout_s
+        elif kind == "phase":
             worker.phase = rest[0]
         elif kind == "source" and worker.item is not None:
             worker.item.source = rest[0]
@@ -96,6 +99,10 @@ class CompilePool:
             elif now >= worker.deadline:
                 item = worker.item
                 self._drop(worker)
+                if not worker.began:
+                    self._count_unborn()
+                    yield item, item.ended("crashed", NO_PROCESS)
+                    continue
                 reason = f"compiling was stopped after {self.timeout_s:g} s; raise the timeout or use smaller tiles"
                 yield item, item.ended("timeout", reason)
 

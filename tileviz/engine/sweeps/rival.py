@@ -142,9 +142,7 @@ class RivalTask(LaneTask):
         self.stage = "race"
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir()
-        self._set_deadline()
-        self.child = self.start_child()
-        self.child.send(self.race_job(self.request, self.configs, str(self.folder)))
+        self._hand_over(self.start_child(), self.race_job(self.request, self.configs, str(self.folder)))
 
     def lane_job(self):
         return self.beside_job((self.request, self.trial), self._ours())
@@ -258,9 +256,7 @@ def submit(store: Store, sweep: str, problem: int = 0, timeout_s: float | None =
     if refused:
         raise BadRequest(refused)
     asked = {"kind": KIND, "sweep": sweep, "problem": problem, "kernel": view.kernel, "target": view.target, "device": view.device}
-    job = store.submit(KIND, {**asked, "timeout_s": timeout_s})
-    client.ensure_engine(store.home)
-    return job
+    return client.queue(store, KIND, {**asked, "timeout_s": timeout_s})
 
 
 def jobs_of(store: Store, sweep: str) -> list[str]:

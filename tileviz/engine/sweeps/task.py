@@ -11,6 +11,7 @@ from dataclasses import replace
 from tileviz.compiler import targets
 from tileviz.compiler.machine_code import compiler_flags
 from tileviz.engine.compiled import with_code
+from tileviz.engine.jobs import stored_code
 from tileviz.engine.sweeps.budget import Budget
 from tileviz.engine.sweeps.finals import Finals
 from tileviz.engine.sweeps.jobs import KEPT_SHORT, ConfigJob, ForgetJob, ReadyJob, SweepCompileJob
@@ -19,6 +20,7 @@ from tileviz.engine.sweeps.model import machine_of, predict_us
 from tileviz.engine.sweeps.pool import CompilePool, Item
 from tileviz.engine.sweeps.request import SweepRequest, sweep_from_json
 from tileviz.engine.sweeps.search import Search
+from tileviz.engine.tasks import NO_PROCESS
 from tileviz.errors import TilevizError
 from tileviz.kernels import kernel as kernel_of
 from tileviz.records import Artifact, JobView, Trial, canonical_json
@@ -120,7 +122,8 @@ class SweepTask(LaneUser):
         if self.child is not None and self.child.killed:
             self._lane_lost("crashed", "the process that measures was dead before it began")
         if self.deadline is not None and time.monotonic() >= self.deadline:
-            self._lane_lost("timeout", f"stopped after {self.request.timeout_s:g} s")
+            late = "timeout", f"stopped after {self.request.timeout_s:g} s"
+            self._lane_lost(*(late if self.began else ("crashed", NO_PROCESS)))
 
     # searching
 
@@ -157,7 +160,7 @@ class SweepTask(LaneUser):
         trial = replace(blank, key=request.key, inputs=request.inputs, seed=request.seed, created=time.time())
         item = Item(ordinal, number, trial)
         self.out.add(ordinal)
-        stored = self.store.artifact(request.key, complete=True)
+        stored = stored_code(self.store, request)
         if stored is not None:
             self._compiled(item, stored)
             return
@@ -226,8 +229,7 @@ class SweepTask(LaneUser):
             log.error("sweep %s: the lane's child died in phase '%s': %s", self.sweep, self.lane_phase, how)
             self._lane_lost("crashed", f"the process died in phase '{self.lane_phase}': {how}")
             return
-        if kind == "phase":
-            self.lane_phase = rest[0]
+        self.keep_time(kind, *rest)
         if self.stage == "finals":
             self.finals.hear(kind, *rest)
         elif self.stage == "forget":

@@ -1,9 +1,8 @@
 """The compiled configs that can be chosen as A or B."""
 
-import os
-
 import streamlit as st
 
+from tileviz import settings
 from tileviz.engine.presets import recorded_words
 from tileviz.formats import age
 from tileviz.records import Trial
@@ -17,7 +16,7 @@ FRESH_S = 3.0
 
 def compiled(kernel: str) -> list[Trial]:
     """Trials of a kernel with code, each code once: the newest of this machine first, then the recorded ones."""
-    return _compiled(os.environ.get("TILEVIZ_HOME", ""), kernel)
+    return _compiled(settings.home(), kernel)
 
 
 @st.cache_data(ttl=FRESH_S, max_entries=8, show_spinner=False)
