@@ -12,6 +12,7 @@ import sys
 import threading
 import traceback
 
+from tileviz.compiler import scratch
 from tileviz.engine.channel import Connection, connection_of
 from tileviz.errors import TilevizError
 
@@ -21,10 +22,12 @@ def main(connection: Connection) -> None:
     if os.getpgrp() != os.getpid():
         os.setsid()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    scratch.enter()
     jobs: queue.Queue = queue.Queue()
     threading.Thread(target=_listen, args=(connection, jobs), daemon=True).start()
     while True:
         run_job(jobs.get(), connection)
+        scratch.empty()
 
 
 def run_job(job, connection: Connection) -> None:
