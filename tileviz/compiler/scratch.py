@@ -25,6 +25,8 @@ VARIABLE = "TILEVIZ_SCRATCH"
 
 LEAST_ROOM = 16 << 20
 """Bytes that a compile may take in TMPDIR for a while: nvcc's preprocessed text is most of it."""
+NO_ROOM = 1 << 20
+"""With less than this a disk is full, and what failed on it failed for that."""
 
 
 @contextlib.contextmanager
@@ -75,31 +77,43 @@ def forget(pid: int) -> None:
 
 
 def outside() -> Path:
-    """The folder for temporary files that this process, or its engine, was started with."""
-    folder = os.environ.get(VARIABLE)
-    return Path(folder).parent if folder else Path(tempfile.gettempdir())
+    """The folder for temporary files that this process, or its engine, was started with: TMPDIR where that names one, even a full one,
+    which Python alone would pass over."""
+    folder, named = os.environ.get(VARIABLE), os.environ.get("TMPDIR")
+    if folder:
+        return Path(folder).parent
+    return Path(named).absolute() if named and os.path.isdir(named) else Path(tempfile.gettempdir())
 
 
-def trouble(place: Path, name: str) -> str | None:
+def trouble(place: Path, name: str, least: int = LEAST_ROOM) -> str | None:
     """Why compilers cannot work in a folder, in one sentence that calls it by its variable; None when they can."""
     elsewhere = f"set {name} to another folder"
     try:
         facts = os.statvfs(place)
+        free = facts.f_bavail * facts.f_frsize
+        if free < least:
+            room = f"free some space ({least >> 20} MiB at least)"
+            return f"the disk that holds {name} ({place}) is full, with {free >> 10:,} KiB free: {room}, or {elsewhere}"
         with tempfile.TemporaryFile(dir=place) as file:
             file.write(b"\0" * 4096)
     except OSError as error:
-        return f"{name} ({place}) cannot be written to: {error.strerror}; {elsewhere}"
-    free = facts.f_bavail * facts.f_frsize
-    if free < LEAST_ROOM:
-        return f"the disk that holds {name} ({place}) is full, {free >> 10:,} KiB are free: free {LEAST_ROOM >> 20} MiB, or {elsewhere}"
+        return f"{name} ({place}) cannot be written to, {error.strerror}: {elsewhere}"
     if facts.f_flag & os.ST_NOEXEC:
-        return f"{name} ({place}) is mounted noexec, so nothing that is compiled there can be loaded; {elsewhere}"
+        return f"{name} ({place}) is mounted noexec, and what is compiled there cannot be loaded: {elsewhere}"
     return None
+
+
+def trouble_behind(said: str) -> str | None:
+    """Why the folders that a compiler works in made it fail, when they did; `said` is what it printed."""
+    least = LEAST_ROOM if any(words in said for words in ("No space left", "Disk quota exceeded")) else NO_ROOM
+    cache = os.environ.get("TILELANG_CACHE_DIR")
+    places = [(outside(), "TMPDIR"), *([(Path(cache).parent, "TILEVIZ_HOME")] if cache else [])]
+    return next(filter(None, (trouble(place, name, least) for place, name in places if place.is_dir())), None)
 
 
 def _made(home: Path) -> Path:
     try:
-        folder = Path(tempfile.mkdtemp(prefix=PREFIX)).absolute()
+        folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=outside()))
         (folder / HOME).symlink_to(home)
     except OSError as error:
         raise StoreError(f"no folder can be made for what compilers need for a while: {error.strerror}; set TMPDIR to one") from error

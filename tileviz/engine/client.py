@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
+from tileviz.compiler.tools import from_here
 from tileviz.engine.lanes import package_root, python_path
 from tileviz.engine.requests import Request
 from tileviz.engine.tag import is_current
@@ -143,6 +144,7 @@ def ensure_engine(home: Path) -> None:
             cwd=package_root(),
             env={
                 **os.environ,
+                **from_here(),
                 "TILEVIZ_HOME": str(home),
                 "PYTHONPATH": python_path(),
             },

@@ -160,7 +160,8 @@ def package_root() -> Path:
 
 def python_path() -> str:
     """PYTHONPATH for a process of ours: this package first, then what the caller had."""
-    return os.pathsep.join(filter(None, [str(package_root()), os.environ.get("PYTHONPATH")]))
+    given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    return os.pathsep.join([str(package_root()), *(os.path.abspath(path) for path in given if path)])
 
 
 def _spawn(module: str, theirs: Connection, **environment: str) -> subprocess.Popen:
