@@ -145,6 +145,7 @@ def ensure_engine(home: Path) -> None:
             env={
                 **os.environ,
                 **from_here(),
+                "PYTHONUTF8": "1",
                 "TILEVIZ_HOME": str(home),
                 "PYTHONPATH": python_path(),
             },

@@ -61,7 +61,7 @@ def export(store: Store, sweep: str, form: str, path: Path) -> int:
     view = view_of(store, sweep)
     frame = store.sweep_frame(sweep)
     try:
-        path.write_text(exchange.written(view, frame, form))
+        path.write_text(exchange.written(view, frame, form), encoding="utf-8")
     except OSError as error:
         raise StoreError(f"cannot write {path}: {error.strerror}", str(error)) from error
     return len(frame)
@@ -70,7 +70,7 @@ def export(store: Store, sweep: str, form: str, path: Path) -> int:
 def bring_in(store: Store, path: Path) -> str:
     """Stores the sweep of an exported file and gives its new id. Raises BadRequest for a file that cannot be read as one."""
     try:
-        text = path.read_text()
+        text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise BadRequest(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
     return bring_in_text(store, text, path.name)
