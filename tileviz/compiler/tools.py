@@ -91,7 +91,7 @@ def cxx_trouble() -> str | None:
     with tempfile.TemporaryDirectory(prefix="tileviz-cxx-") as folder:
         source, library = Path(folder, "tried.cpp"), Path(folder, "tried.so")
         source.write_text(_TRIED)
-        said = _ask([compiler, "-shared", "-fPIC", "-o", library, source], 30, subprocess.STDOUT)
+        said = _ask([compiler, "-shared", "-fPIC", "-o", library, source], 15, subprocess.STDOUT)
         made = library.is_file()
     if made:
         return None

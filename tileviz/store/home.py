@@ -23,7 +23,7 @@ def tileviz_home() -> Path:
         ours = [home, *home.iterdir()]
     except OSError as error:
         raise StoreError(f"cannot make or read {home}: {error.strerror}; {MENDED}") from error
-    refused = next((path for path in ours if not path.is_symlink() and not os.access(path, os.R_OK | os.W_OK)), None)
+    refused = next((path for path in ours if not path.is_symlink() and not _is_ours(path)), None)
     if refused is not None:
         raise StoreError(f"user {os.getuid()} may not read and write {refused}, which belongs to {_owner(refused)}; {MENDED}")
     return home
@@ -36,6 +36,10 @@ def home_for_others(home: Path) -> dict[str, str]:
     except RuntimeError:
         return {"HOME": str(home)}
     return {}
+
+
+def _is_ours(path: Path) -> bool:
+    return os.access(path, os.R_OK | os.W_OK, effective_ids=os.access in os.supports_effective_ids)
 
 
 def _owner(path: Path) -> str:
