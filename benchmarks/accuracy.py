@@ -15,6 +15,7 @@ from pathlib import Path
 from benchmarks.works import ACCURACY, nothing
 from tileviz.bench import clocks, facts, ncu, nvml
 from tileviz.bench.timers import Timer, pick_timer
+from tileviz.cli.terminal import printed
 from tileviz.engine.lanes import package_root
 from tileviz.errors import TilevizError
 from tileviz.formats import significant
@@ -166,4 +167,4 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(printed(main))

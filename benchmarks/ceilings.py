@@ -7,6 +7,7 @@ import argparse
 import sys
 
 from tileviz.bench import ceilings, peaks
+from tileviz.cli.terminal import printed
 from tileviz.engine.ceilings_job import FACT, CeilingsJob
 from tileviz.engine.requests import local_devices
 from tileviz.errors import TilevizError
@@ -52,4 +53,4 @@ def _device(name: str | None, store: Store) -> Device:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(printed(main))

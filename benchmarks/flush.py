@@ -14,6 +14,7 @@ from pathlib import Path
 from benchmarks.works import FLUSH, Work
 from tileviz.bench import facts
 from tileviz.bench.timers import GPU_PLAN, Timer, pick_timer, time_callable
+from tileviz.cli.terminal import printed
 from tileviz.errors import TilevizError
 from tileviz.formats import significant
 
@@ -76,4 +77,4 @@ def _gpu(word: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(printed(main))

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.problems import AGAINST, judged
+from tileviz.cli.terminal import printed
 from tileviz.engine import client, presets
 from tileviz.engine.requests import local_devices, resolve
 from tileviz.errors import BadRequest, TilevizError
@@ -251,4 +252,4 @@ def _say(words: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(printed(main))

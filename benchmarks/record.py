@@ -20,6 +20,7 @@ from pathlib import Path
 from benchmarks.problems import AGAINST
 from benchmarks.recorded_plans import PLANS, Plan, full_problems, shared_configs, wide_configs
 from tileviz.bench.baselines import MAX_AUTOTUNE
+from tileviz.cli.terminal import printed
 from tileviz.compiler import targets
 from tileviz.engine import client, lane_tasks, presets
 from tileviz.engine.ceilings_job import stored_ceilings
@@ -304,4 +305,4 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(printed(main))

@@ -18,6 +18,9 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 ENGINE_IDLE_S = "5"
 
+ODD = "the home\"s 'name' \\ here"
+"""Name of a home with letters that a shell reads as its own."""
+
 os.environ["TILEVIZ_RECORDED"] = "none"  # what is recorded changes; tests of it name a file of their own
 
 
@@ -126,7 +129,7 @@ def home(tmp_path, monkeypatch, compiled_once) -> Iterator[Path]:
 @pytest.fixture(scope="module")
 def shared_home(tmp_path_factory, compiled_once) -> Iterator[Path]:
     """A TILEVIZ_HOME and engine for the tests of one module that do not harm them."""
-    folder = make_home(tmp_path_factory.mktemp("shared") / "home", compiled_once)
+    folder = make_home(tmp_path_factory.mktemp("shared") / ODD, compiled_once)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TILEVIZ_HOME", str(folder))
         patch.setenv("TILEVIZ_ENGINE_IDLE", "60")

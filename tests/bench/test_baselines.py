@@ -92,7 +92,7 @@ def test_out_of_memory_is_a_reason_and_never_a_zero(setting):
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 64 GiB.\nMore text")
 
     result = run_baseline(setting, Stated(make=lambda problem: full))
-    assert result.reason == "out of memory: CUDA out of memory. Tried to allocate 64 GiB." and "More text" in result.detail
+    assert result.reason == "out of memory: 68.7 GB were asked for; use smaller sizes" and "More text" in result.detail
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,8 @@ def test_versions_name_tools_and_packages_and_none_for_what_is_missing():
     assert all(version is None or version[0].isdigit() for version in found.values()), found
 
 
-def test_on_a_machine_with_nothing_every_problem_has_its_line(no_tools):
-    found = {problem.name: problem for problem in toolchain.problems()}
+def test_on_a_machine_with_nothing_every_problem_has_its_line(no_tools, tmp_path):
+    found = {problem.name: problem for problem in toolchain.problems(tmp_path)}
     assert {"C++ compiler", "NVRTC", "nvcc", "nvdisasm"} <= set(found)
     assert found["C++ compiler"].blocks and not found["NVRTC"].blocks
     assert all(problem.line and problem.needed_for for problem in found.values())
@@ -29,9 +29,9 @@ def test_without_a_compiler_nothing_runs_and_the_reason_says_what_mends_it(no_to
     assert toolchain.why_nothing_runs() == "no C++ compiler: apt-get install g++, or set CXX"
 
 
-def test_a_cxx_that_names_nothing_is_a_problem_of_cxx(monkeypatch):
+def test_a_cxx_that_names_nothing_is_a_problem_of_cxx(monkeypatch, tmp_path):
     monkeypatch.setenv("CXX", "/nowhere/g++")
-    (problem,) = [each for each in toolchain.problems() if each.name == "C++ compiler"]
+    (problem,) = [each for each in toolchain.problems(tmp_path) if each.name == "C++ compiler"]
     assert "/nowhere/g++" in problem.line
 
 
@@ -55,17 +55,17 @@ def fake_nvml(monkeypatch, cuda: int | None):
     monkeypatch.setitem(sys.modules, "pynvml", fake)
 
 
-def test_a_driver_older_than_the_toolkit_is_a_problem(monkeypatch):
+def test_a_driver_older_than_the_toolkit_is_a_problem(monkeypatch, tmp_path):
     fake_nvml(monkeypatch, 12080)
     assert toolchain.driver() == ("570.12", "12.8")
-    (problem,) = [each for each in toolchain.problems() if each.name == "NVIDIA driver"]
+    (problem,) = [each for each in toolchain.problems(tmp_path) if each.name == "NVIDIA driver"]
     assert "580" in problem.line and "570.12" in problem.line
 
 
 @pytest.mark.parametrize("cuda", [13000, 13050, None])
-def test_a_driver_of_the_same_major_version_or_none_is_no_problem(monkeypatch, cuda):
+def test_a_driver_of_the_same_major_version_or_none_is_no_problem(monkeypatch, tmp_path, cuda):
     fake_nvml(monkeypatch, cuda)
-    assert not [each for each in toolchain.problems() if each.name == "NVIDIA driver"]
+    assert not [each for each in toolchain.problems(tmp_path) if each.name == "NVIDIA driver"]
 
 
 def test_a_missing_nvml_package_means_no_driver_is_seen(monkeypatch):
@@ -107,8 +107,8 @@ def test_a_cuda_home_of_the_user_is_kept(monkeypatch, tmp_path):
 
 def test_asking_for_versions_loads_neither_torch_nor_tilelang_nor_nvrtc():
     code = (
-        "import sys\nfrom tileviz.compiler import targets, toolchain, pipeline, runtime\n"
-        "toolchain.versions(); toolchain.problems(); toolchain.cache_tag()\n"
+        "import pathlib, sys\nfrom tileviz.compiler import targets, toolchain, pipeline, runtime\n"
+        "toolchain.versions(); toolchain.problems(pathlib.Path('.')); toolchain.cache_tag()\n"
         "assert not {'torch', 'tilelang', 'tvm', 'tvm_ffi'} & set(sys.modules), sorted(sys.modules)\n"
         "assert 'libnvrtc' not in open('/proc/self/maps').read()"
     )

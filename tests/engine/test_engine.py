@@ -57,7 +57,7 @@ def test_a_run_is_compiled_checked_timed_and_set_beside_pytorch(shared):
     assert shared.artifact(trial.artifact).source_language == "c"
     named = {b.name: b for b in trial.baselines}
     assert named["eager"].status == "ok" and named["eager"].speedup > 0
-    assert named["torch_compile"].status in ("ok", "unsupported")
+    assert named["torch_compile"].status == "ok", f"in a home called {shared.home.name}: {named['torch_compile'].reason}"
     assert {"compile", "check", "time"} <= set(job.phases)
 
 
@@ -227,7 +227,7 @@ def test_a_job_that_comes_while_the_engine_ends_is_not_left_in_the_queue(store, 
     monkeypatch.setattr(server, "Engine", Ends)
     monkeypatch.setattr(server.signal, "signal", lambda *_: None)
     monkeypatch.setattr(server.toolchain, "configure_environment", lambda home: None)
-    monkeypatch.setattr(server, "configure_children", lambda home: None)
+    monkeypatch.setattr(server, "configure_children", lambda *_: None)
     assert server.serve(store.home) == 0
     assert len(lives) == 2 and not store.jobs(active=True)
     assert client.engine_pid(store.home) is None

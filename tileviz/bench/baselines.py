@@ -15,6 +15,7 @@ from typing import Any
 from tileviz.errors import NotComparable, TilevizError
 from tileviz.measured import BaselineResult, Timing, Verdict
 
+from .memory import out_of_memory
 from .references import full_precision
 from .statistics import compare
 from .timers import Timer
@@ -122,12 +123,10 @@ def against(result: BaselineResult, ours: Timing | None) -> BaselineResult:
 
 def sentence_of(failure: BaseException) -> tuple[str, str]:
     """(status, one sentence) of an exception from PyTorch."""
-    import torch
-
     first = next((line.strip() for line in str(failure).splitlines() if line.strip()), type(failure).__name__)
-    memory = ("out of memory", "not enough memory", "allocate memory")
-    if isinstance(failure, (torch.OutOfMemoryError, MemoryError)) or any(word in first.lower() for word in memory):
-        return "runtime_failed", f"out of memory: {first}"
+    no_room = out_of_memory(failure)
+    if no_room:
+        return "runtime_failed", no_room
     if type(failure).__module__.startswith(("torch._dynamo", "torch._inductor")):
         return "compile_failed", f"torch.compile failed: {first}"
     return "runtime_failed", f"{type(failure).__name__}: {first}"

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from . import memory
 from .draws import torch_dtype
 
 if TYPE_CHECKING:
@@ -21,11 +22,7 @@ def free_bytes(device: str) -> int:
     if str(device).startswith("cuda"):
         cached = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
         return torch.cuda.mem_get_info(device)[0] + cached
-    with open("/proc/meminfo") as lines:
-        for line in lines:
-            if line.startswith("MemAvailable"):
-                return int(line.split()[1]) * 1024
-    return 1 << 30
+    return memory.free_bytes("cpu") or 1 << 30
 
 
 def reference_dtype(bytes_needed: int, device: str) -> str:

@@ -11,7 +11,7 @@ from tileviz.records_json import to_json
 from tileviz.store import Store
 from tileviz.store.home import network_warning
 
-BLOCKS = ("tilelang", "torch", "C++ compiler", "NVIDIA driver")
+BLOCKS = ("tilelang", "torch", "C++ compiler", "TMPDIR", "TILEVIZ_HOME", "NVIDIA driver")
 """What no kernel runs without on the device that is taken by default; the rest costs a text or some speed."""
 
 
@@ -28,7 +28,7 @@ def doctor(asked) -> int:
 def examine() -> dict:
     """The report as JSON values."""
     store = Store()
-    missing = [asdict(problem) for problem in toolchain.problems()]
+    missing = [asdict(problem) for problem in toolchain.problems(store.home)]
     warning = network_warning(store.home)
     wrong, trouble = settings.problems(), client.trouble(store.home)
     return {

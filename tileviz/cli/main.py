@@ -1,14 +1,13 @@
 """Runs a command and turns what went wrong into one sentence and an exit status."""
 
 import json
-import os
 import signal
 import sys
 import time
 import traceback
 
 from tileviz import settings
-from tileviz.cli import arguments, delete, diff, doctor, kernels, presets, sweep, trials
+from tileviz.cli import arguments, delete, diff, doctor, kernels, presets, sweep, terminal, trials
 from tileviz.errors import BadRequest, TilevizError
 from tileviz.store import tileviz_home
 
@@ -27,7 +26,10 @@ class Terminated(KeyboardInterrupt):
 
 def main(words: list[str] | None = None) -> int:
     """The exit status of a command line: 0 when the thing asked for worked."""
-    asked = arguments.parser().parse_args(words)
+    return terminal.printed(lambda: _run(arguments.parser().parse_args(words)))
+
+
+def _run(asked) -> int:
     signal.signal(signal.SIGTERM, _terminate)
     try:
         if asked.command != "doctor":  # which tells of every setting
@@ -43,9 +45,10 @@ def main(words: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("stopped by Ctrl-C", file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader left; nothing more to flush
-        return FAILED
+    except OSError as error:
+        if terminal.is_of_output(error):
+            raise
+        return _unexpected(error, asked.json)
     except Exception as error:
         return _unexpected(error, asked.json)
 
@@ -77,7 +80,7 @@ def _keep(error: Exception) -> str:
     """Appends the traceback to command.log and says where that is; a log that cannot be written is said, too."""
     try:
         log = tileviz_home() / "command.log"
-        with log.open("a") as file:
+        with log.open("a", encoding="utf-8", errors="replace") as file:
             file.write(f"\n{time.strftime('%Y-%m-%d %H:%M:%S')} {' '.join(sys.argv)}\n{''.join(traceback.format_exception(error))}")
     except (OSError, TilevizError) as trouble:
         return f"set TILEVIZ_DEBUG=1 to see where (no log: {trouble})"

@@ -38,7 +38,7 @@ def _disassemble(tool: Path, options: list[str], cubin: bytes) -> str:
         file.write(cubin)
         file.flush()
         try:
-            said = subprocess.run([tool, *options, file.name], capture_output=True, text=True)
+            said = subprocess.run([tool, *options, file.name], capture_output=True, text=True, errors="replace")
         except OSError as error:
             raise CompileFailed(f"{tool.name} could not be started: {error.strerror}", str(error)) from error
     if said.returncode != 0 or "/*0000*/" not in said.stdout:

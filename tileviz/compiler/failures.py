@@ -1,7 +1,10 @@
 """Turns what TileLang, nvcc and the CUDA driver raise into the errors of this package: one plain sentence, their own text as detail."""
 
+import contextlib
 import re
+from collections.abc import Iterator
 
+from tileviz.compiler import scratch, tools
 from tileviz.errors import CompileFailed, LaunchFailed, RuntimeFailed, TilevizError
 
 LONGEST_SENTENCE = 240
@@ -41,6 +44,25 @@ def compiler_failed(compiler: str, text: str) -> CompileFailed:
         return CompileFailed(f"{compiler} refused: {shorten(refused[1])}", detail)
     found = next((m[1] for line in said.splitlines() if (m := _COMPILER_ERROR.search(line))), None)
     return CompileFailed(f"{compiler} refused the generated code: {shorten(found or first_sentence(said))}", detail)
+
+
+def cxx_failed(compiler: str, text: str) -> CompileFailed:
+    """The C++ compiler's refusal; where it refuses everything, that is what is wrong, and not the program."""
+    broken = tools.cxx_trouble()
+    return CompileFailed(broken, text) if broken else compiler_failed(compiler, text)
+
+
+@contextlib.contextmanager
+def by_their_cause() -> Iterator[None]:
+    """A compile that failed for the folders it works in says so: no room, no right to write, nothing there can be loaded."""
+    try:
+        yield
+    except (CompileFailed, OSError) as error:
+        said = f"{error}\n{getattr(error, 'detail', '')}".strip()
+        cause = scratch.trouble_behind(said)
+        if cause is None:
+            raise
+        raise CompileFailed(cause, said) from error
 
 
 def device_failed(error: BaseException) -> TilevizError:

@@ -4,13 +4,12 @@ import contextlib
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tileviz.compiler import host_library, line_map, lowering, machine_code, tools
-from tileviz.compiler.failures import compiler_failed
+from tileviz.compiler.failures import cxx_failed
 from tileviz.compiler.nvrtc import Compiled
 from tileviz.errors import CompileFailed, TilevizError
 from tileviz.records import Target
@@ -65,7 +64,7 @@ def cuda_kernel(program, target: Target, pass_configs: dict, compile_source: Cal
         raise capture.error if isinstance(capture.error, TilevizError) else error from error
     refused = next((text for text in logged if "Compilation error" in text), None)
     if refused:
-        raise compiler_failed("the C++ compiler", refused)
+        raise cxx_failed("the C++ compiler", refused)
     return kernel, capture
 
 
@@ -121,7 +120,7 @@ def cpu_kernel(program, pass_configs: dict):
     except CompileFailed as error:
         if "Compilation Failed" not in error.detail:
             raise
-        raise compiler_failed(cxx.name, f"{''.join(said)}\nCommand: {error.detail}") from error
+        raise cxx_failed(cxx.name, f"{''.join(said)}\nCommand: {error.detail}") from error
 
 
 def cpu_compiler() -> str:
@@ -149,7 +148,7 @@ def _stderr_into(said: list[str]) -> Iterator[None]:
     """Collects what this process and its children print to stderr: TileLang does not keep what the C++ compiler says."""
     sys.stderr.flush()
     kept = os.dup(2)
-    with tempfile.TemporaryFile() as file:
+    with open(os.memfd_create("stderr"), "w+b") as file:  # not in TMPDIR, which may be full
         os.dup2(file.fileno(), 2)
         try:
             yield

@@ -67,5 +67,5 @@ def _packed(pack, module, _is_system_lib: bool, prefix: str, folder: str) -> str
     """An assembly file that holds the machine code of a module as TVM's loader reads it."""
     data, text = (Path(folder) / f"{prefix}devc.{ending}" for ending in ("bin", "s"))
     data.write_bytes(pack(module).numpy().tobytes())
-    text.write_text(_ASSEMBLY.format(file=data))
+    text.write_text(_ASSEMBLY.format(file=str(data).replace("\\", r"\\").replace('"', r"\"")))
     return str(text)

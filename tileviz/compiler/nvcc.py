@@ -27,7 +27,7 @@ def compile_source(source: str, arch: str, flags: tuple[str, ...] = ()) -> Compi
             nvcc, f"-ccbin={cxx}", "--cubin", "-O3", "-lineinfo", "-w", f"-arch={arch}", "-std=c++20", *includes, "-Xptxas", "-v", *flags,
             "--keep", f"--keep-dir={folder}", "-o", place / "kernel.cubin", place / "kernel.cu",
         ]  # fmt: skip
-        said = subprocess.run(command, capture_output=True, text=True, cwd=folder)
+        said = subprocess.run(command, capture_output=True, text=True, errors="replace", cwd=folder)
         log = (said.stdout + said.stderr).replace(folder + "/", "")
         if said.returncode != 0:
             raise failures.compiler_failed("nvcc", log or f"nvcc ended with status {said.returncode}")

@@ -4,7 +4,7 @@ import dataclasses
 import time
 from collections.abc import Callable
 
-from tileviz.compiler import disassembly, host, line_map, lowering, machine_code, targets
+from tileviz.compiler import disassembly, failures, host, line_map, lowering, machine_code, targets
 from tileviz.compiler.lowering import Lowered
 from tileviz.compiler.nvrtc import Compiled
 from tileviz.compiler.resources import cpu_resources, cuda_resources
@@ -38,11 +38,12 @@ def compile_program(
     """
     machine_code.compiler_flags(pass_configs or {})
     run = _Run(target, dict(pass_configs or {}), key, report, on_source)
-    if target.kind == "cpu":
-        return run.cpu(build, until)
-    if until == "source" or target.source_only:
-        return run.source_only(build)
-    return run.cuda_executable(build) if executable else run.cuda(build)
+    with failures.by_their_cause():
+        if target.kind == "cpu":
+            return run.cpu(build, until)
+        if until == "source" or target.source_only:
+            return run.source_only(build)
+        return run.cuda_executable(build) if executable else run.cuda(build)
 
 
 class _Run:

@@ -17,10 +17,11 @@ def executable(build: Callable, target: Target, pass_configs: dict | None = None
     later wait for it raises is for `device_failed`. Raises CompileFailed and ToolMissing here; LaunchFailed and RuntimeFailed when called.
     """
     configs = dict(pass_configs or {})
-    if target.kind == "cpu":
-        kernel = host.cpu_kernel(build(), configs)
-    else:
-        kernel = host.left_ready(key) or host.cuda_kernel(build(), target, configs)[0]
+    with failures.by_their_cause():
+        if target.kind == "cpu":
+            kernel = host.cpu_kernel(build(), configs)
+        else:
+            kernel = host.left_ready(key) or host.cuda_kernel(build(), target, configs)[0]
 
     def run(*tensors) -> None:
         try:

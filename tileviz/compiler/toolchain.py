@@ -8,17 +8,22 @@ import importlib.metadata
 import os
 import platform
 import re
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
 from tileviz import settings
-from tileviz.compiler import tools
+from tileviz.compiler import scratch, tools
 
 DRIVER_FOR_CUDA_13 = 580
 """The first driver branch that runs CUDA 13 code."""
 
 PACKAGES = ("tilelang", "torch", "triton", "streamlit", "optuna", "nvidia-ml-py", "cupti-python")
 CUDA_TOOLS = ("nvcc", "ptxas", "cuobjdump", "nvdisasm")
+
+
+TRIED_S = 30.0
+"""The C++ compiler takes some tenths of a second to be tried, so a page that is drawn again soon does not."""
 
 
 @dataclass(frozen=True)
@@ -43,9 +48,12 @@ def versions() -> dict[str, str | None]:
     return found
 
 
-def problems() -> list[Missing]:
-    """What is missing or does not fit, each with the line that gets it. Empty when all is well."""
-    found = _blocking()
+def problems(home: Path) -> list[Missing]:
+    """What is missing or does not fit, each with the line that gets it. Empty when all is well. The C++ compiler is really tried."""
+    found = _blocking() + _places(home)
+    broken = None if found else _cxx_trouble(tools.identity(tools.cxx()), int(time.monotonic() / TRIED_S))
+    if broken:
+        found.append(Missing("C++ compiler", "the CPU target, and running on a GPU", broken, blocks=True))
     if tools.nvrtc_version() is None:
         found.append(Missing("NVRTC", "PTX and machine code of CUDA targets in half a second", tools.WHEELS["NVRTC"]))
     if tools.cuda_tool("nvcc") is None:
@@ -130,6 +138,12 @@ def _blocking() -> list[Missing]:
     return found
 
 
+def _places(home: Path) -> list[Missing]:
+    """The folders that nothing can be compiled in."""
+    tried = [("TMPDIR", scratch.outside(), "compiling"), ("TILEVIZ_HOME", home, "results, and running what is compiled")]
+    return [Missing(name, use, why, blocks=True) for name, place, use in tried if (why := scratch.trouble(place, name))]
+
+
 def _driver_problems() -> list[Missing]:
     version, cuda = driver()
     if version is None:
@@ -148,6 +162,11 @@ def _tool_version(path: Path | None) -> str | None:
 @functools.cache
 def _asked_version(path: Path, _changed: float) -> str | None:
     return tools.version_of(path)
+
+
+@functools.lru_cache(maxsize=4)
+def _cxx_trouble(_compiler: str, _when: int) -> str | None:
+    return tools.cxx_trouble()
 
 
 def _package(name: str) -> str | None:

@@ -12,6 +12,7 @@ import re
 import shutil
 import signal
 import subprocess
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,11 +65,8 @@ def cuda_tool(name: str) -> Path | None:
 def cxx() -> Path | None:
     """The C++ compiler: CXX when set, which must name one executable, else g++, clang++ or c++ on PATH."""
     named = os.environ.get("CXX")
-    if named:
-        found = shutil.which(named)
-        return Path(found) if found else None
-    found = next(filter(None, map(shutil.which, ("g++", "clang++", "c++"))), None)
-    return Path(found) if found else None
+    found = next(filter(None, map(shutil.which, (named,) if named else ("g++", "clang++", "c++"))), None)
+    return Path(found).absolute() if found else None
 
 
 def require_cxx(use: str) -> Path:
@@ -80,6 +78,40 @@ def require_cxx(use: str) -> Path:
     if found is None:
         raise missing("g++", use)
     return found
+
+
+def cxx_trouble() -> str | None:
+    """Why the C++ compiler that is there makes nothing, in one sentence with its own words; None when it builds a library of one function.
+
+    It may be the driver alone, which answers `--version`, without the compiler proper, the assembler, the linker or the headers.
+    """
+    compiler = cxx()
+    if compiler is None:
+        return None
+    with tempfile.TemporaryDirectory(prefix="tileviz-cxx-") as folder:
+        source, library = Path(folder, "tried.cpp"), Path(folder, "tried.so")
+        source.write_text(_TRIED)
+        said = _ask([compiler, "-shared", "-fPIC", "-o", library, source], 15, subprocess.STDOUT)
+        made = library.is_file()
+    if made:
+        return None
+    words = [line.strip() for line in (said or "it does not answer").splitlines() if line.strip()]
+    telling = next((line for line in words if "error" in line), words[0] if words else "it says nothing")
+    return f"{compiler} cannot compile a program of one line ({telling.split('error: ', 1)[-1]}): {WHEELS['g++']}, or set CXX"
+
+
+_TRIED = '#include <cmath>\n#include <cstdint>\nextern "C" double tried(double x) { return std::sqrt(x); }\n'
+
+
+def from_here() -> dict[str, str]:
+    """The environment variables that name places from the current folder, with whole paths: for a process that works in another one."""
+    lists = {name: os.environ[name].split(os.pathsep) for name in ("PATH", *_FOLDERS) if os.environ.get(name)}
+    if os.sep in os.environ.get("CXX", ""):
+        lists["CXX"] = [os.environ["CXX"]]
+    return {name: os.pathsep.join(map(os.path.abspath, places)) for name, places in lists.items()}
+
+
+_FOLDERS = ("CUDA_HOME", "CUDA_PATH", "TMPDIR")
 
 
 def nvrtc() -> Nvrtc:
@@ -125,7 +157,7 @@ def cuda_roots() -> tuple[Path, ...]:
     """Every CUDA root there is, best first."""
     named = [os.environ.get(name) for name in ("CUDA_HOME", "CUDA_PATH")]
     on_path = shutil.which("nvcc")
-    roots = [Path(name) for name in named if name]
+    roots = [Path(name).absolute() for name in named if name]
     roots += _wheel_roots()
     roots += [Path(on_path).resolve().parent.parent] if on_path else []
     roots += [Path("/usr/local/cuda"), *sorted(Path("/usr/local").glob("cuda-*"), reverse=True)]
@@ -134,19 +166,22 @@ def cuda_roots() -> tuple[Path, ...]:
 
 def version_of(path: Path | None) -> str | None:
     """What `TOOL --version` says: `13.5`, `12.2.0`; None when the tool is missing or does not answer."""
-    if path is None:
-        return None
+    said = None if path is None else _ask([path, "--version"], 5)
+    return None if said is None else parse_version(said)
+
+
+def _ask(command: list, seconds: float, stderr: int = subprocess.DEVNULL) -> str | None:
+    """What a tool prints; None when it cannot be started, or does not end in time."""
     try:
-        asked = subprocess.Popen([path, "--version"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True)
+        asked = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True, errors="replace", start_new_session=True)
     except OSError:
         return None
     try:
-        said, _ = asked.communicate(timeout=5)
+        return asked.communicate(timeout=seconds)[0]
     except subprocess.TimeoutExpired:
         os.killpg(asked.pid, signal.SIGKILL)  # with what it started: a wrapper's child would stay behind
         asked.communicate()
         return None
-    return parse_version(said)
 
 
 def parse_version(text: str) -> str | None:

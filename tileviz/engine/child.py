@@ -12,6 +12,8 @@ import sys
 import threading
 import traceback
 
+from tileviz.bench.memory import out_of_memory
+from tileviz.compiler import scratch
 from tileviz.engine.channel import Connection, connection_of
 from tileviz.errors import TilevizError
 
@@ -21,10 +23,12 @@ def main(connection: Connection) -> None:
     if os.getpgrp() != os.getpid():
         os.setsid()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    scratch.enter()
     jobs: queue.Queue = queue.Queue()
     threading.Thread(target=_listen, args=(connection, jobs), daemon=True).start()
     while True:
         run_job(jobs.get(), connection)
+        scratch.empty()
 
 
 def run_job(job, connection: Connection) -> None:
@@ -34,14 +38,19 @@ def run_job(job, connection: Connection) -> None:
         value = job(lambda *message: connection.send(message))
     except TilevizError as error:
         connection.send(("failed", error.status or "runtime_failed", error.message, error.detail))
-    except MemoryError as error:
-        connection.send(("failed", "runtime_failed", "out of memory; use smaller sizes", traceback.format_exc() or str(error)))
     except Exception as error:
-        first = str(error).strip().splitlines()[:1]
-        sentence = f"{type(error).__name__}: {first[0] if first else 'no message'}"
-        connection.send(("failed", "runtime_failed", sentence, traceback.format_exc()))
+        connection.send(("failed", "runtime_failed", *_told(error)))
     else:
         connection.send(("done", value))
+
+
+def _told(error: Exception) -> tuple[str, str]:
+    """(one sentence, the detail) of what nobody translated: the traceback, which lack of memory needs not."""
+    no_room = out_of_memory(error)
+    if no_room:
+        return no_room, str(error)
+    first = str(error).strip().splitlines()[:1]
+    return f"{type(error).__name__}: {first[0] if first else 'no message'}", traceback.format_exc()
 
 
 def _listen(connection: Connection, jobs: queue.Queue) -> None:

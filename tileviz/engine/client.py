@@ -3,7 +3,6 @@
 import contextlib
 import fcntl
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tileviz import settings
+from tileviz.compiler.tools import from_here
 from tileviz.engine import starts, tag
 from tileviz.engine.heartbeat import LOCK, silent_s
 from tileviz.engine.lanes import exit_words, package_root, process_environment
@@ -220,16 +220,15 @@ def _start(home: Path) -> subprocess.Popen:
             stderr=log,
             start_new_session=True,
             cwd=package_root(),
-            env=process_environment(TILEVIZ_HOME=str(home), **_absolute()),
+            env=process_environment(TILEVIZ_HOME=str(home), PYTHONUTF8="1", **_absolute()),
         )
 
 
 def _absolute() -> dict[str, str]:
     """What names a place as seen from the folder of this process: an engine has another one."""
-    named = {name: os.environ.get(name, "") for name in ("CUDA_HOME", "CUDA_PATH")} | {settings.RECORDED: settings.recorded()}
-    found = {name: os.path.abspath(value) for name, value in named.items() if value and value != settings.NO_RECORDED}
-    compiler = shutil.which(os.environ.get("CXX") or "")
-    return {**found, **({"CXX": os.path.abspath(compiler)} if compiler else {})}
+    recorded = settings.recorded()
+    named = {settings.RECORDED: os.path.abspath(recorded)} if recorded and recorded != settings.NO_RECORDED else {}
+    return {**from_here(), **named}
 
 
 _started: dict[Path, tuple[float, subprocess.Popen]] = {}

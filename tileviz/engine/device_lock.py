@@ -3,12 +3,12 @@
 import fcntl
 import functools
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from tileviz.bench import facts
+from tileviz.compiler import scratch
 from tileviz.engine.reports import Report
 
 WAITING = "another tileviz measures on this device"
@@ -21,7 +21,7 @@ def device_lock(device: str, report: Report) -> Iterator[None]:
     if device == "cpu":
         yield
         return
-    lock = os.open(lock_path(device), os.O_RDONLY | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+    lock = _open(lock_path(device))
     try:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -34,8 +34,16 @@ def device_lock(device: str, report: Report) -> Iterator[None]:
         os.close(lock)
 
 
+def _open(path: Path) -> int:
+    """The file, made where it is not there: Linux refuses O_CREAT on a file of another user in /tmp."""
+    try:
+        return os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return os.open(path, os.O_RDONLY | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+
+
 @functools.cache
 def lock_path(device: str) -> Path:
     """Named for the card itself, since `cuda:0` may be another card for another user."""
     known = {d.id: d.facts.get("uuid") for d in facts.local_devices()}
-    return Path(tempfile.gettempdir()) / f"tileviz-{known.get(device) or device.replace(':', '-')}.lock"
+    return scratch.outside() / f"tileviz-{known.get(device) or device.replace(':', '-')}.lock"

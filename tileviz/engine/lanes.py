@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+from tileviz.compiler import scratch
 from tileviz.engine.channel import Connection, Pipe, kill_group, send_connection, socket_pair
 
 HANGS_S = 30.0
@@ -43,6 +44,7 @@ class Child:
             kill_group(self.pid)
         if self.process is not None:
             self.process.wait()
+            scratch.forget(self.process.pid)
 
     def born(self, pid: int) -> None:
         self.pid = pid
@@ -101,8 +103,10 @@ class Nursery:
             child = self.unborn.pop(0)
             self.children[rest[0]] = child
             child.born(rest[0])
-        elif kind == "exited" and rest[0] in self.children:
-            self.children.pop(rest[0]).exit_status = rest[1]
+        elif kind == "exited":
+            scratch.forget(rest[0])
+            if rest[0] in self.children:
+                self.children.pop(rest[0]).exit_status = rest[1]
 
     def learn_exit(self, child: Child, seconds: float = 0.5) -> None:
         """Waits a little for the exit status of a child whose pipe has ended."""
@@ -156,7 +160,8 @@ def package_root() -> Path:
 
 def python_path() -> str:
     """PYTHONPATH for a process of ours: this package first, then what the caller had."""
-    return os.pathsep.join(filter(None, [str(package_root()), os.environ.get("PYTHONPATH")]))
+    given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    return os.pathsep.join([str(package_root()), *(os.path.abspath(path) for path in given if path)])
 
 
 NOT_FOR_LIBRARIES = ("PYTHONOPTIMIZE", "PYTHONINSPECT", "PYTHONWARNINGS")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from tileviz.bench import facts
+from tileviz.bench import facts, memory
 from tileviz.bench.baselines import expanded
 from tileviz.compiler import targets, toolchain
 from tileviz.engine import presets as starts
@@ -185,13 +185,14 @@ def default_device(devices: list[Device]) -> Device:
 
 
 def memory_rule(described, problem: Problem, device: Device) -> str | None:
-    """A problem whose inputs, output and reference cannot lie in the device's memory, in one sentence."""
-    memory = device.facts.get("memory_bytes")
+    """A problem whose inputs, output and reference have no room in the device's memory as it is now, in one sentence."""
+    built_in, free = device.facts.get("memory_bytes"), memory.free_bytes(device.id)
     need = 3 * described.cost(problem).bytes  # inputs and output, and their wider copies for the reference
-    if memory and need > memory:
-        return (
-            f"this problem needs about {need / 1e9:,.1f} GB with its reference; {device.name} has {memory / 1e9:,.1f} GB: use smaller sizes"
-        )
+    needs = f"this problem needs about {need / 1e9:,.1f} GB with its reference"
+    if built_in and need > built_in:
+        return f"{needs}; {device.name} has {built_in / 1e9:,.1f} GB: use smaller sizes"
+    if free is not None and need > free:
+        return f"{needs}; {free / 1e9:,.1f} GB are free on {device.name}: use smaller sizes, or end what holds the rest"
     return None
 
 

@@ -6,13 +6,14 @@ One thread, one loop: new jobs, messages of children, cancels and deadlines. It 
 import fcntl
 import logging
 import os
+import shlex
 import signal
 import time
 from multiprocessing.connection import wait
 from pathlib import Path
 
 from tileviz import settings
-from tileviz.compiler import runtime, targets, toolchain
+from tileviz.compiler import runtime, scratch, targets, toolchain
 from tileviz.engine import client, heartbeat, starts, tag
 from tileviz.engine.ceilings_job import FACT, CeilingsJob, with_stored_ceilings
 from tileviz.engine.jobs import FactsJob, HeaderJob
@@ -31,6 +32,7 @@ from tileviz.engine.tasks import Task
 from tileviz.errors import StoreError, TilevizError
 from tileviz.records import Device, JobView
 from tileviz.store import Store, Watch
+from tileviz.store.home import home_for_others
 from tileviz.store.store import INDUCTOR
 
 log = logging.getLogger("tileviz.engine")
@@ -260,13 +262,15 @@ class Engine:
         self.nursery.kill()
 
 
-def configure_children(home: Path) -> None:
+def configure_children(home: Path, scratch_folder: Path) -> None:
     """What PyTorch, Triton and CUDA read in the children: their caches under our home, devices counted as NVML counts them. What the user
-    set is kept."""
+    set is kept. PyTorch writes its commands as a shell does, so a home that a shell would not take as one word is named by a link to it."""
+    caches = (home if shlex.quote(str(home)) == str(home) else scratch_folder / scratch.HOME) / INDUCTOR
     for name, value in {
-        "TORCHINDUCTOR_CACHE_DIR": str(home / INDUCTOR),
-        "TRITON_CACHE_DIR": str(home / INDUCTOR / "triton"),
+        "TORCHINDUCTOR_CACHE_DIR": str(caches),
+        "TRITON_CACHE_DIR": str(caches / "triton"),
         "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
+        **home_for_others(home),
     }.items():
         os.environ.setdefault(name, value)
 
@@ -291,14 +295,15 @@ def _serve_until_idle(store: Store, here: dict[str, str]) -> bool:
         lock.flush()
         starts.began(store.home)
         tag.write_tag(store.home, here)
-        toolchain.configure_environment(store.home)
-        configure_children(store.home)
-        engine = Engine(store, local_devices(), settings.engine_idle_s(), tag.without_package(here))
-        signal.signal(signal.SIGTERM, lambda *_: setattr(engine, "stopping", True))
-        log.info("engine %s started for %s", os.getpid(), store.home)
-        engine.run()
-        starts.lived(store.home)
-        runtime.clear_headers(store.home)
+        with scratch.opened(store.home) as folder:
+            toolchain.configure_environment(store.home)
+            configure_children(store.home, folder)
+            engine = Engine(store, local_devices(), settings.engine_idle_s(), tag.without_package(here))
+            signal.signal(signal.SIGTERM, lambda *_: setattr(engine, "stopping", True))
+            log.info("engine %s started for %s", os.getpid(), store.home)
+            engine.run()
+            starts.lived(store.home)
+            runtime.clear_headers(store.home)
         log.info("engine %s ends", os.getpid())
     return not engine.stopping
 

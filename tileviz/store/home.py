@@ -9,14 +9,44 @@ from tileviz.errors import StoreError
 NETWORK_FILE_SYSTEMS = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "lustre", "beegfs", "fuse.sshfs", "9p", "ceph", "glusterfs", "gpfs", "afs")
 
 
+MENDED = "set TILEVIZ_HOME to a folder you can write to"
+
+
 def tileviz_home() -> Path:
-    """The folder, made when missing. Raises StoreError when it cannot be made."""
-    home = Path(os.environ.get("TILEVIZ_HOME") or Path.home() / ".cache" / "tileviz").expanduser().absolute()
+    """The folder, made when missing. Raises StoreError when it cannot be made, or not be used by this user."""
+    try:
+        home = Path(os.environ.get("TILEVIZ_HOME") or Path.home() / ".cache" / "tileviz").expanduser().absolute()
+    except RuntimeError as error:
+        raise StoreError(f"user {os.getuid()} has no home folder: {MENDED}") from error
     try:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        ours = [home, *home.iterdir()]
     except OSError as error:
-        raise StoreError(f"cannot make {home}: {error.strerror}; set TILEVIZ_HOME to a folder you can write to") from error
+        raise StoreError(f"cannot make or read {home}: {error.strerror}; {MENDED}") from error
+    refused = next((path for path in ours if not path.is_symlink() and not _is_ours(path)), None)
+    if refused is not None:
+        raise StoreError(f"user {os.getuid()} may not read and write {refused}, which belongs to {_owner(refused)}; {MENDED}")
     return home
+
+
+def home_for_others(home: Path) -> dict[str, str]:
+    """HOME for what runs beside us and stops without one: our own folder, where this user has none. Empty where there is one."""
+    try:
+        Path.home()
+    except RuntimeError:
+        return {"HOME": str(home)}
+    return {}
+
+
+def _is_ours(path: Path) -> bool:
+    return os.access(path, os.R_OK | os.W_OK, effective_ids=os.access in os.supports_effective_ids)
+
+
+def _owner(path: Path) -> str:
+    try:
+        return path.owner()
+    except KeyError:
+        return f"user {path.stat().st_uid}"
 
 
 def file_system(path: Path) -> str:

@@ -176,7 +176,7 @@ def fact(name: str, value) -> str:
 def tools() -> None:
     """Versions, then what is missing with the line that gets it."""
     st.subheader("Toolchain", anchor=False)
-    missing = toolchain.problems()
+    missing = toolchain.problems(store().home)
     for gap in missing:
         st.warning(f"**{plain(gap.name)}** is missing or does not fit; needed for {plain(gap.needed_for)}.")
         st.code(gap.line, language="bash")

@@ -69,7 +69,7 @@ def export(store: Store, sweep: str, form: str, path: Path) -> int:
     view = view_of(store, sweep)
     frame = store.sweep_frame(sweep)
     try:
-        path.write_text(exchange.written(view, frame, form))
+        path.write_text(exchange.written(view, frame, form), encoding="utf-8")
     except OSError as error:
         raise StoreError(f"cannot write {path}: {error.strerror}", str(error)) from error
     return len(frame)
