@@ -1,9 +1,10 @@
-"""Starts the dashboard: `streamlit run app.py`."""
+"""Starts the dashboard: `streamlit run app.py`. Read twice: by the server, which takes `app` from it, and as the script of each page."""
 
 import streamlit as st
 
-from tileviz.ui import nav
+from tileviz.ui import nav, web
 
-st.set_page_config(page_title="tileviz", page_icon=nav.ICON, layout="wide", initial_sidebar_state=360)
-st.session_state["_entry"] = True
-nav.run()
+if __name__ == "__main__":
+    nav.run()
+else:
+    app = st.App(__file__, middleware=web.layers())

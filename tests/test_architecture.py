@@ -29,6 +29,7 @@ MAY_IMPORT = {
 ONLY_IN = {
     "streamlit": ("ui", "pages", "app"),
     "plotly": ("ui", "pages", "app"),
+    "starlette": ("ui",),
     "sqlite3": ("store",),
     "tilelang": ("kernels", "compiler"),
     "tvm": ("compiler",),

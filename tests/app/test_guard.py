@@ -1,16 +1,17 @@
-"""The guard of every page: no page without app.py, no page without the token where one is set."""
+"""The guard of every page: no page without app.py, no page for who did not come in by the door where a token is set."""
 
 import ast
 import subprocess
 import sys
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from tests.app.pages import ROOT, opened, texts
+from tileviz.ui import door
 
 PAGES = sorted((ROOT / "pages").glob("*.py"))
-TOKEN = "a long <token> & more"
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda p: p.stem)
@@ -23,8 +24,6 @@ def test_the_guard_is_the_first_statement_of_every_page(path):
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda p: p.stem)
 def test_every_page_is_in_the_menu_under_its_file_name(path):
-    from tileviz.ui import nav
-
     listed = {
         name.value
         for node in ast.walk(ast.parse((ROOT / "tileviz/ui/nav.py").read_text()))
@@ -33,7 +32,6 @@ def test_every_page_is_in_the_menu_under_its_file_name(path):
         if isinstance(name, ast.Constant)
     }
     assert f"pages/{path.stem}.py" in listed
-    assert nav.TOKEN_VARIABLE == "TILEVIZ_TOKEN"
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda p: p.stem)
@@ -41,50 +39,41 @@ def test_every_page_is_thin(path):
     assert len(path.read_text().splitlines()) <= 60
 
 
+@pytest.fixture
+def browser(monkeypatch):
+    """A server with a token, and what the browser of a session sent: `browser(cookie=...)`. (A page test has no browser.)"""
+    monkeypatch.setenv(door.TOKEN_VARIABLE, "a long token")
+    monkeypatch.setattr(type(st.context), "headers", {"Host": "localhost:8501"})
+
+    def sends(**cookies: str) -> None:
+        monkeypatch.setattr(type(st.context), "cookies", cookies)
+
+    return sends
+
+
 @pytest.mark.parametrize("path", PAGES, ids=lambda p: p.stem)
-def test_a_page_reached_alone_shows_nothing_without_the_token(path, monkeypatch):
-    monkeypatch.setenv("TILEVIZ_TOKEN", TOKEN)
+def test_a_page_reached_alone_shows_nothing_to_who_did_not_come_in_by_the_door(path, browser):
+    browser()
     app = AppTest.from_file(str(path), default_timeout=20)
     app.session_state["_entry"] = True
-    app.run()
-    assert [t.label for t in app.text_input] == ["Token"]
-    assert not app.selectbox and not app.dataframe and not app.metric
+    shows_nothing(app.run())
 
 
 @pytest.mark.parametrize("stem", ["", *(path.stem for path in PAGES)])
-def test_without_the_token_only_the_form_is_drawn(stem, monkeypatch):
-    monkeypatch.setenv("TILEVIZ_TOKEN", TOKEN)
-    app = opened(stem)
-    assert [t.label for t in app.text_input] == ["Token"]
-    assert not app.selectbox and not app.dataframe
-    assert not app.error
+def test_no_page_shows_anything_to_who_did_not_come_in_by_the_door(stem, browser):
+    browser(tileviz_8501="x" * len(door.PASS))
+    shows_nothing(opened(stem))
 
 
-def test_a_wrong_token_in_the_address_is_refused_and_leaves_the_address(monkeypatch):
-    monkeypatch.setenv("TILEVIZ_TOKEN", TOKEN)
-    app = opened(token="wrong")
-    assert "This token is not right" in app.error[0].value
-    assert "token" not in app.query_params
-    assert not app.selectbox
-
-
-def test_the_right_token_in_the_address_opens_the_page_and_leaves_the_address(monkeypatch):
-    monkeypatch.setenv("TILEVIZ_TOKEN", TOKEN)
-    app = opened(token=TOKEN)
-    assert app.selectbox
-    assert "token" not in app.query_params
-    assert TOKEN not in texts(app)
-
-
-def test_the_token_may_be_typed(monkeypatch):
-    monkeypatch.setenv("TILEVIZ_TOKEN", TOKEN)
+def test_who_came_in_by_the_door_sees_the_page(browser):
+    browser(tileviz_8501=door.PASS)
     app = opened()
-    app.text_input[0].set_value("wrong")
-    app.button[0].click().run()
-    assert app.error and not app.selectbox
-    app.text_input[0].set_value(TOKEN)
-    app.button[0].click().run()
-    assert app.selectbox
+    assert app.selectbox and not app.error
+
+
+def shows_nothing(app: AppTest) -> None:
+    assert texts(app) == door.REFUSED
+    assert not app.selectbox and not app.dataframe and not app.metric and not app.text_input
 
 
 def test_an_unforeseen_failure_is_one_sentence_and_no_traceback(monkeypatch):

@@ -1,20 +1,16 @@
 """Which pages there are, and the guard that opens each of them.
 
 A page may be asked for before app.py has run in a fresh server, and then runs alone. So `guard` is the first statement of every
-page: it brings the entry point back, and asks for the token. A gate in app.py alone would be bypassed.
+page: it brings the entry point back, and draws nothing for a browser that did not come in by the door.
 """
 
-import hmac
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import streamlit as st
 
-from tileviz import settings
-from tileviz.ui import ahead, look, state, trouble
-
-TOKEN_VARIABLE = settings.TOKEN
+from tileviz.ui import ahead, door, look, state, trouble
 
 ICON = str(Path(__file__).parent / "icon.png")
 """A file of ours: a named icon would be fetched from the internet."""
@@ -39,9 +35,12 @@ def _to_explore() -> None:
 
 def run() -> None:
     """Draws the page that the address names."""
+    page = _navigation()
+    st.session_state["_entry"] = True
     look.apply()
-    st.navigation(pages(), position="top").run()
+    page.run()
     ahead.read()
+    door.watch()
 
 
 @contextmanager
@@ -51,36 +50,18 @@ def guard() -> Iterator[None]:
     Stops a page that was reached without app.py, or without the token where one is set; shows a failure as one sentence.
     """
     if not st.session_state.get("_entry"):
-        st.navigation(pages(), position="top")
+        _navigation()
         st.rerun()
-    token = settings.token()
-    if token and not st.session_state.get("_admitted"):
-        _ask(token)
+    if not door.admits(st.context.cookies, st.context.headers.get("Host", "")):
+        st.error(door.REFUSED)
+        st.stop()
     trouble.standing()
     with trouble.caught():
         state.drop_repeated()
         yield
 
 
-def _ask(token: str) -> None:
-    """Takes the token from the address or from a form; until it is right, nothing else is drawn."""
-    given = st.query_params.get("token")
-    if given is not None:
-        del st.query_params["token"]
-        if _same(given, token):
-            st.session_state["_admitted"] = True
-            return
-    st.title("tileviz")
-    with st.form("token_form", border=False, width=380):
-        typed = st.text_input("Token", type="password", help=f"The value of {TOKEN_VARIABLE} on the machine that serves this page")
-        sent = st.form_submit_button("Open", type="primary")
-    if sent and _same(typed, token):
-        st.session_state["_admitted"] = True
-        st.rerun()
-    if sent or given is not None:
-        st.error("This token is not right. Ask the person who started the server.")
-    st.stop()
-
-
-def _same(given: str, token: str) -> bool:
-    return hmac.compare_digest(given.encode(), token.encode())
+def _navigation():
+    """The menu, under our own icon: without one, Streamlit fetches the page's from the internet."""
+    st.set_page_config(page_title="tileviz", page_icon=ICON, layout="wide", initial_sidebar_state=360)
+    return st.navigation(pages(), position="top")
