@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from tests.app.pages import ROOT, opened, texts
+from tileviz import settings
 from tileviz.ui import door
 
 PAGES = sorted((ROOT / "pages").glob("*.py"))
@@ -42,7 +43,7 @@ def test_every_page_is_thin(path):
 @pytest.fixture
 def browser(monkeypatch):
     """A server with a token, and what the browser of a session sent: `browser(cookie=...)`. (A page test has no browser.)"""
-    monkeypatch.setenv(door.TOKEN_VARIABLE, "a long token")
+    monkeypatch.setenv(settings.TOKEN, "a long token")
     monkeypatch.setattr(type(st.context), "headers", {"Host": "localhost:8501"})
 
     def sends(**cookies: str) -> None:

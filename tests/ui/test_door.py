@@ -9,6 +9,7 @@ from urllib.parse import quote, urlencode
 import pytest
 
 from tests.serving import Server, serve
+from tileviz import settings
 from tileviz.ui import door
 
 TOKEN = "a long <token> & möre"
@@ -110,7 +111,7 @@ def test_a_wrong_token_brings_the_form_and_no_cookie(guarded, given):
 def test_the_form_is_shown_without_a_word_of_a_wrong_token_at_first(guarded):
     answer = asked(guarded, "GET", "/sweep", Accept="text/html,*/*")
     assert answer.status == 401 and "<form" in answer.text
-    assert "not right" not in answer.text and door.TOKEN_VARIABLE in answer.text
+    assert "not right" not in answer.text and settings.TOKEN in answer.text
 
 
 def test_the_form_takes_the_token_at_any_address(guarded):
@@ -134,9 +135,9 @@ def test_two_servers_of_one_host_do_not_take_each_others_cookie():
 
 
 def test_where_no_token_is_set_everybody_may_enter(monkeypatch):
-    monkeypatch.delenv(door.TOKEN_VARIABLE, raising=False)
+    monkeypatch.delenv(settings.TOKEN, raising=False)
     assert door.admits({}, "localhost:8501")
-    monkeypatch.setenv(door.TOKEN_VARIABLE, TOKEN)
+    monkeypatch.setenv(settings.TOKEN, TOKEN)
     assert not door.admits({}, "localhost:8501")
     assert door.admits({"tileviz_8501": door.PASS}, "localhost:8501")
     assert not door.admits({"tileviz_8502": door.PASS}, "localhost:8501")
