@@ -134,7 +134,7 @@ def test_when_and_how_long_survives_t4(store):
     assert (result["times"]["compilation_time"], result["times"]["validation"]) == (1200.5, 3.5)
 
 
-@pytest.mark.parametrize("text", [CSV, t4(measured("time", 2.0, "ms"), measured("time", 1.0, "ms")), document(ROW, {**ROW, "ordinal": 1})])
+@pytest.mark.parametrize("text", [CSV, t4(measured("time", 2.0, "ms"), measured("time", 1.0, "ms")), document({**ROW, "median_us": 3.5}, {**ROW, "ordinal": 1})])
 def test_the_best_of_a_file_without_ids_is_named(store, text):
     found = exchange.read(text)
     store.create_sweep("s", found.request, found.rows, state="done")
@@ -210,9 +210,10 @@ def test_the_page_and_the_command_line_take_files_of_the_same_size():
 def test_a_stored_sweep_of_an_unchecked_file_says_what_keeps_it_from_being_read(store):
     store.create_sweep("good", REQUEST, [SweepRow(0, 0, {"block_M": 1}, "ok", results={"median_us": 1.0})])
     assert exchange.why_unreadable(store.sweep("good").request, store.sweep_columns("good")) == ""
-    bad = {"text": {"median_us": "27,5"}, "place": {}}
+    bad = {"text": {"median_us": "27,5"}, "flag": {"implausible": "FALSE"}, "place": {}}
     for name, results in bad.items():
         store.create_sweep(name, REQUEST, [SweepRow(0, 9 if name == "place" else 0, {}, "ok", results=results)])
     said = {name: exchange.why_unreadable(store.sweep(name).request, store.sweep_columns(name)) for name in bad}
+    assert "implausible: expected true or false, got text" in said["flag"]
     assert "median_us: expected a number, got text" in said["text"] and "there is no problem 9 of 2" in said["place"]
     assert exchange.why_unreadable({"kernel": "gemm", "target": "cpu"}) == "problems: it is missing"
