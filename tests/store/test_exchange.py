@@ -134,7 +134,14 @@ def test_when_and_how_long_survives_t4(store):
     assert (result["times"]["compilation_time"], result["times"]["validation"]) == (1200.5, 3.5)
 
 
-@pytest.mark.parametrize("text", [CSV, t4(measured("time", 2.0, "ms"), measured("time", 1.0, "ms")), document({**ROW, "median_us": 3.5}, {**ROW, "ordinal": 1})])
+NO_IDS = (
+    CSV,
+    t4(measured("time", 2.0, "ms"), measured("time", 1.0, "ms")),
+    document({**ROW, "median_us": 3.5}, {**ROW, "ordinal": 1}),
+)
+
+
+@pytest.mark.parametrize("text", NO_IDS, ids=["CSV", "T4", "JSON"])
 def test_the_best_of_a_file_without_ids_is_named(store, text):
     found = exchange.read(text)
     store.create_sweep("s", found.request, found.rows, state="done")

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -142,9 +143,9 @@ def _delimiter(text: str) -> str:
 
 
 def _once(names: Sequence[str]) -> None:
-    twice = next((name for place, name in enumerate(names) if name and name in names[:place]), None)
+    twice = next((name for name, count in Counter(filter(None, names)).items() if count > 1), None)
     if twice is not None:
-        raise schemas.no_sweep(f"line 1: there are two columns {twice}")
+        raise schemas.no_sweep(f"line 1: there are two columns {twice[:60]}")
 
 
 def _same_sweep(line: Line, head: dict[str, str]) -> None:
