@@ -73,7 +73,8 @@ REFUSED = {
     t4(measured("time", True, "ms")): r"\$\.results\[0\]\.measurements\[0\]\.value: expected a number, got true or false",
     t4(measured("time", "CompilationFailedConfig", "ms")): r"\$\.results\[0\]\.measurements\[0\]\.value: expected a number, got text",
     t4(measured("time", 1.0, "fortnights")): r"\$\.results\[0\]\.measurements\[0\]\.unit: 'fortnights' is none of s, ms, us, ns",
-    CSV.replace("27.0", '"27,5"'): r"line 2, column 7 \(median_us\): expected a number, got text; it holds '27,5'",
+    CSV.replace("27.0", '"27,5"'): r"line 2, column 7 \(median_us\): expected a number, got text; it holds '27,5', and a decimal has",
+    CSV.replace(",64,22", ',"6,4",22'): r"line 3, column 6 \(knob.block_M\): expected a number or text; it holds '6,4', and",
     CSV.replace(",", ";").replace("22.0", "22,0"): r"line 3, column 7 \(median_us\): expected a number, got text; it holds '22,0'",
     CSV.replace("22.0", "-1"): r"line 3, column 7 \(median_us\): expected a number > 0",
     CSV.replace("22.0", "nan"): r"line 3, column 7 \(median_us\): ",
@@ -173,7 +174,7 @@ def test_letters_that_are_not_utf_8_are_named_by_their_line():
         exchange.read(CSV.replace("gemm", "\u00b5", 1).encode("latin-1"))
 
 
-TEXTS = ("=cmd|' /C calc'!A0", "+1", "-O3 -lineinfo", "@sum", "\tx", "\rx", "'=x", "''", "'plain", "plain", '"', '"x"', "a,b;c\nd", "-", "")
+TEXTS = ("=cmd|' /C calc'!A0", "+1", "-O3 -lineinfo", "@sum", "\tx", "\rx", "'=x", "''", "'plain", '"', '"x"', "a,b;c\nd", "1,5", "")
 
 
 @pytest.mark.parametrize("text", TEXTS)
