@@ -5,6 +5,7 @@ import ast
 import pytest
 
 from tests.engine.test_sweep_space import ADA
+from tests.store.test_sweeps import REQUEST, rows, trial
 from tileviz.engine.sweeps import client, results
 from tileviz.engine.sweeps.request import resolve_sweep
 from tileviz.kernels import kernel
@@ -83,3 +84,15 @@ def test_word_knobs_and_pass_configs_come_back_from_a_file_as_they_were(store, t
     again = store.sweep_frame(results.bring_in(store, path))
     assert [row["config"] for row in again] == configs and [row["median_us"] for row in again] == [1.5, 2.5, 3.5, 4.5]
     assert store.sweep_frame("words")[0]["problem"] == again[0]["problem"]
+
+
+def test_a_changed_file_shows_its_own_times_and_not_those_of_the_trials_it_names(store, tmp_path):
+    store.create_sweep("s1", REQUEST, rows(), state="done")
+    store.save_sweep_trials("s1", [((0, 5), trial("t0"))])
+    path = tmp_path / "sweep.csv"
+    results.export(store, "s1", "csv", path)
+    same = results.document(store, results.bring_in(store, path))["trials"]
+    assert same[0]["timing"]["timer"] == "perf_counter" and same[0]["timing"]["median_us"] == 2.0
+    path.write_text(path.read_text().replace(",2.0,1.2,2.8,", ",5.0,1.2,2.8,"))
+    changed = results.document(store, results.bring_in(store, path))["trials"]
+    assert {row["timing"]["median_us"] for row in changed if row["timing"]} == {5.0} and "timer" not in changed[0]["timing"]

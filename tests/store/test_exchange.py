@@ -73,7 +73,8 @@ REFUSED = {
     t4(measured("time", True, "ms")): r"\$\.results\[0\]\.measurements\[0\]\.value: expected a number, got true or false",
     t4(measured("time", "CompilationFailedConfig", "ms")): r"\$\.results\[0\]\.measurements\[0\]\.value: expected a number, got text",
     t4(measured("time", 1.0, "fortnights")): r"\$\.results\[0\]\.measurements\[0\]\.unit: 'fortnights' is none of s, ms, us, ns",
-    CSV.replace("27.0", '"27,5"'): r"line 2, column 7 \(median_us\): expected a number, got text; it holds '27,5'",
+    CSV.replace("27.0", '"27,5"'): r"line 2, column 7 \(median_us\): expected a number, got text; it holds '27,5', and a decimal has",
+    CSV.replace(",64,22", ',"6,4",22'): r"line 3, column 6 \(knob.block_M\): expected a number or text; it holds '6,4', and",
     CSV.replace(",", ";").replace("22.0", "22,0"): r"line 3, column 7 \(median_us\): expected a number, got text; it holds '22,0'",
     CSV.replace("22.0", "-1"): r"line 3, column 7 \(median_us\): expected a number > 0",
     CSV.replace("22.0", "nan"): r"line 3, column 7 \(median_us\): ",
@@ -134,7 +135,14 @@ def test_when_and_how_long_survives_t4(store):
     assert (result["times"]["compilation_time"], result["times"]["validation"]) == (1200.5, 3.5)
 
 
-@pytest.mark.parametrize("text", [CSV, t4(measured("time", 2.0, "ms"), measured("time", 1.0, "ms")), document(ROW, {**ROW, "ordinal": 1})])
+NO_IDS = (
+    CSV,
+    t4(measured("time", 2.0, "ms"), measured("time", 1.0, "ms")),
+    document({**ROW, "median_us": 3.5}, {**ROW, "ordinal": 1}),
+)
+
+
+@pytest.mark.parametrize("text", NO_IDS, ids=["CSV", "T4", "JSON"])
 def test_the_best_of_a_file_without_ids_is_named(store, text):
     found = exchange.read(text)
     store.create_sweep("s", found.request, found.rows, state="done")
@@ -166,7 +174,7 @@ def test_letters_that_are_not_utf_8_are_named_by_their_line():
         exchange.read(CSV.replace("gemm", "\u00b5", 1).encode("latin-1"))
 
 
-TEXTS = ("=cmd|' /C calc'!A0", "+1", "-O3 -lineinfo", "@sum", "\tx", "\rx", "'=x", "''", "'plain", "plain", '"', '"x"', "a,b;c\nd", "-", "")
+TEXTS = ("=cmd|' /C calc'!A0", "+1", "-O3 -lineinfo", "@sum", "\tx", "\rx", "'=x", "''", "'plain", '"', '"x"', "a,b;c\nd", "1,5", "")
 
 
 @pytest.mark.parametrize("text", TEXTS)
@@ -210,9 +218,10 @@ def test_the_page_and_the_command_line_take_files_of_the_same_size():
 def test_a_stored_sweep_of_an_unchecked_file_says_what_keeps_it_from_being_read(store):
     store.create_sweep("good", REQUEST, [SweepRow(0, 0, {"block_M": 1}, "ok", results={"median_us": 1.0})])
     assert exchange.why_unreadable(store.sweep("good").request, store.sweep_columns("good")) == ""
-    bad = {"text": {"median_us": "27,5"}, "place": {}}
+    bad = {"text": {"median_us": "27,5"}, "flag": {"implausible": "FALSE"}, "place": {}}
     for name, results in bad.items():
         store.create_sweep(name, REQUEST, [SweepRow(0, 9 if name == "place" else 0, {}, "ok", results=results)])
     said = {name: exchange.why_unreadable(store.sweep(name).request, store.sweep_columns(name)) for name in bad}
+    assert "implausible: expected true or false, got text" in said["flag"]
     assert "median_us: expected a number, got text" in said["text"] and "there is no problem 9 of 2" in said["place"]
     assert exchange.why_unreadable({"kernel": "gemm", "target": "cpu"}) == "problems: it is missing"

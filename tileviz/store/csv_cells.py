@@ -9,6 +9,8 @@ FORMULA = tuple("=+-@\t\r")
 
 # 27  -0.5  1e-06
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(?P<part>(\.[0-9]+)?([eE][+-]?[0-9]+)?)")
+# 27,5
+_DECIMAL_COMMA = re.compile(r"-?[0-9]+,[0-9]+")
 _FLAGS = {"true": True, "false": False}
 
 MOST_DIGITS = 4000
@@ -35,7 +37,13 @@ def value_cell(value: Any) -> str:
         return ""
     if not isinstance(value, str):
         return json.dumps(value)
-    return text_cell(value) if value and value_of(value) == value else json.dumps(value)
+    read_as_it_is = value and value_of(value) == value and not has_decimal_comma(value)
+    return text_cell(value) if read_as_it_is else json.dumps(value)
+
+
+def has_decimal_comma(cell: str) -> bool:
+    """Whether a cell may be a number as half of the world writes it: 27,5, which others take for a thousand's mark."""
+    return _DECIMAL_COMMA.fullmatch(cell) is not None
 
 
 def value_of(cell: str) -> Any:

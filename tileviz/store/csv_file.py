@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,7 @@ import msgspec
 from tileviz.errors import BadRequest
 from tileviz.records import canonical_json
 from tileviz.store import schemas
-from tileviz.store.csv_cells import text_cell, text_of, value_cell, value_of
+from tileviz.store.csv_cells import has_decimal_comma, text_cell, text_of, value_cell, value_of
 from tileviz.store.sweep_file import SweepFile, sweep_file
 from tileviz.store.sweeps import RESULTS, SweepView
 
@@ -68,7 +69,11 @@ class Line:
 
     def part(self, prefix: str) -> dict[str, Any]:
         """The values of the columns `prefix.NAME`."""
-        return {name.removeprefix(prefix): self.checked(name, value_of(self.cells[name]), schemas.Value) for name in self.named(prefix)}
+        names = self.named(prefix)
+        for name in names:
+            if has_decimal_comma(self.cells[name]):
+                raise self.refused(name, "expected a number or text")
+        return {name.removeprefix(prefix): self.checked(name, value_of(self.cells[name]), schemas.Value) for name in names}
 
     def named(self, prefix: str) -> list[str]:
         return [name for name in self.cells if name.startswith(prefix) and name != prefix]
@@ -86,6 +91,7 @@ class Line:
         """The BadRequest for a cell."""
         cell = self.cells.get(name, "")
         held = f"; it holds '{cell[:60]}'" if cell else ""
+        held += ", and a decimal has a point here" if has_decimal_comma(cell) else ""
         return schemas.no_sweep(f"{self.place(name)}: {what}{held}")
 
 
@@ -142,9 +148,9 @@ def _delimiter(text: str) -> str:
 
 
 def _once(names: Sequence[str]) -> None:
-    twice = next((name for place, name in enumerate(names) if name and name in names[:place]), None)
+    twice = next((name for name, count in Counter(filter(None, names)).items() if count > 1), None)
     if twice is not None:
-        raise schemas.no_sweep(f"line 1: there are two columns {twice}")
+        raise schemas.no_sweep(f"line 1: there are two columns {twice[:60]}")
 
 
 def _same_sweep(line: Line, head: dict[str, str]) -> None:

@@ -104,5 +104,5 @@ def _stored_rows(columns: Mapping[str, Sequence]) -> list[schemas.Row]:
         for name, cells in columns.items()
     }
     flags = ("implausible", "launch_bound", "short", "finalist")
-    read |= {name: [bool(cell) for cell in read[name]] for name in flags if name in read}
+    read |= {name: [{0: False, 1: True}.get(cell, cell) for cell in read[name]] for name in flags if name in read}
     return msgspec.convert([dict(zip(read, row, strict=True)) for row in zip(*read.values(), strict=True)], list[schemas.Row])

@@ -105,10 +105,17 @@ def autotune_list(configs: list[dict[str, Any]]) -> str:
 
 
 def _row(view: SweepView, row: dict[str, Any], trial: dict[str, Any] | None) -> dict[str, Any]:
+    if trial is not None and view.request.get("imported") and not _says(trial, view, row):
+        trial = None  # the file was changed, or names a trial of another: its own numbers are shown
     full = {**_blank(view, row), **(trial or {})}
     own = ("config", "problem", "status", "reason", "ordinal", "same_as", "problem_index", "trial")
     flags = ("finalist", "short", "launch_bound", "implausible")
     return to_json({**full, **{name: row[name] for name in (*own, *flags)}})
+
+
+def _says(trial: dict[str, Any], view: SweepView, row: dict[str, Any]) -> bool:
+    """Whether a stored trial is of this kernel and has the time of this row."""
+    return trial["kernel"] == view.kernel and (trial.get("timing") or {}).get("median_us") == row["median_us"]
 
 
 def _blank(view: SweepView, row: dict[str, Any]) -> dict[str, Any]:
