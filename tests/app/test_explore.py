@@ -411,8 +411,12 @@ def test_the_engine_is_started_ahead_once_the_page_is_drawn(monkeypatch):
     assert len(started) == 1
 
 
-def test_a_link_cannot_set_pass_configs_that_name_files_or_flags(home):
-    app = opened(kernel="vector_add", cuda__kernels_output_dir="/etc")
+@pytest.mark.parametrize(
+    "words",
+    [{"cuda__kernels_output_dir": "/etc"}, {"tl__device_compile_flags": "-DX=1 -Xptxas -O1,-v"}, {"tl__dump_ir_path": "/tmp/my dumps"}],
+)
+def test_a_link_cannot_set_pass_configs_that_name_files_or_flags(store, words):
+    app = opened(kernel="vector_add", **words)
     assert "can be given on the command line only" in texts(app)
     assert app.button(key="run").disabled
 
@@ -421,7 +425,7 @@ def test_a_link_cannot_set_pass_configs_that_name_files_or_flags(home):
 def test_a_parameter_given_twice_or_as_a_list_is_said_and_the_default_stands(store, page):
     app = opened(page, block_M=["32", "64"], block_N="64,128", M="256")
     said = texts(app).replace("\\", "")
-    assert "The link gives block_M more than once, 32 and 64; the default is used." in said
+    assert "The link gives block_M more than once, '32' and '64'; the default is used." in said
     assert "From the link, block_N is '64,128'; give one whole number, without commas; the default is used." in said
     if page != "sweep":
         assert (app.session_state["block_M"], app.session_state["block_N"], app.session_state["M"]) == ("64", "64", "256")

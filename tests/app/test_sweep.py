@@ -259,14 +259,14 @@ def test_compiler_flags_of_a_loaded_sweep_are_left_out_with_a_sentence(store):
 
 def test_the_page_says_which_knobs_vary_and_what_its_two_buttons_did(store):
     app = opened("sweep")
-    assert "All values: every knob varies." in plainly(app)
+    assert "All values: each knob takes every choice for this target." in plainly(app)
     app.button(key="_sw_own").click().run()
     assert "Defaults only: no knob varies." in plainly(app)
     picks(app, "block_M").set_value(["64", "128"])
     app.run()
     assert "block_M varies; " in plainly(app)
     app.button(key="_sw_all").click().run()
-    assert "All values: every knob varies." in plainly(app)
+    assert "All values: each knob takes every choice for this target." in plainly(app)
 
 
 def test_defaults_only_are_those_of_the_problem_that_is_typed(store, with_h200):

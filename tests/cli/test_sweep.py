@@ -80,6 +80,7 @@ def test_a_space_in_which_nothing_can_run_exits_1_with_its_reasons(shared_home):
         (("sweep", "--resume", "nothing", "vector_add"), "goes on with a sweep as it was asked for"),
         (("sweep", "--resume", "nothing", "--seed", "3"), "beside it only --budget-trials, "),
         (("sweep", "vector_add", "--budget-trials", "0"), "is not a whole number above 0"),
+        (("run", "vector_add", "--l2", "warm", "--flush", "write"), "--flush says how L2 is emptied"),
         (("sweep", "--resume", "nothing"), "no sweep 'nothing'"),
         (("export", "nothing", "file"), "no sweep 'nothing'"),
         (("import", "no_such_file"), "cannot read no_such_file"),

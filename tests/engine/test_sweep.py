@@ -35,7 +35,8 @@ def shared(shared_home):
 
 def submitted(store, values, problem=SMALL, kernel="gemm", fixed=IDLE, **more):
     settings = {"target": "cpu", "effort": "full", "baselines": False, **more}
-    request, space = resolve_sweep(kernel, problem, values, fixed=fixed, **settings)
+    standing = {name: value for name, value in fixed.items() if name not in values}
+    request, space = resolve_sweep(kernel, problem, values, fixed=standing, **settings)
     return client.submit(store, request, space)
 
 

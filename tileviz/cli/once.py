@@ -6,8 +6,13 @@ argparse takes the last one in silence, and a person would read a result of some
 import argparse
 import csv
 
-GIVEN = "given"
-"""Attribute of the parsed words: the names of the options that were given."""
+_GIVEN = "given"
+"""Attribute of the parsed words that holds what `given` tells."""
+
+
+def given(asked: argparse.Namespace) -> frozenset[str]:
+    """The options with one value that were given, whatever their value: a default that was typed is among them."""
+    return getattr(asked, _GIVEN, frozenset())
 
 
 class Once(argparse.Action):
@@ -61,7 +66,6 @@ def values(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _given_first(action: argparse.Action, namespace: argparse.Namespace) -> None:
-    given = getattr(namespace, GIVEN, frozenset())
-    if action.dest in given:
+    if action.dest in given(namespace):
         raise argparse.ArgumentError(action, "given twice; it takes one value")
-    setattr(namespace, GIVEN, given | {action.dest})
+    setattr(namespace, _GIVEN, given(namespace) | {action.dest})

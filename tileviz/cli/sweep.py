@@ -10,7 +10,7 @@ from pathlib import Path
 from tileviz import formats, kernels
 from tileviz.bench.roofline import bound_by_rates
 from tileviz.cli import trials
-from tileviz.cli.once import GIVEN
+from tileviz.cli.once import given
 from tileviz.cli.trials import say
 from tileviz.engine import client as jobs
 from tileviz.engine import presets
@@ -28,6 +28,7 @@ RESUMED = ("budget_trials", "budget_seconds", "patience", "keep_best", "race_aut
 """What may stand beside --resume; of what may not, NOT_RESUMED are those that are no option with one value."""
 
 NOT_RESUMED = ("kernel", "problem", "space", "config", "all_knobs", "no_presets", "no_baselines")
+
 BAR_WIDTH = 24
 TOP = 10
 
@@ -221,12 +222,12 @@ def _submit(store: Store, asked) -> str:
 
 def _standing(asked, request: SweepRequest, space: Space) -> str:
     """Which knobs do not vary, though they were not given, and how they would; "" where there are none."""
-    given = {name for name, _ in (*asked.space, *asked.config)}
+    named = {name for name, _ in (*asked.space, *asked.config)}
     if not space.starts:
-        kept = [k.name for k in space.kernel.knobs if k.name not in given and len(request.values[k.name]) < len(k.offered(request.target))]
+        kept = [k.name for k in space.kernel.knobs if k.name not in named and len(request.values[k.name]) < len(k.offered(request.target))]
         words = f"at their defaults, since all values together are too many: {', '.join(kept)}; -s NAME=VALUE,... sweeps over them"
         return words if kept else ""
-    stand = {name: "/".join(map(formats.word, found)) for name, found in request.values.items() if name not in given}
+    stand = {name: "/".join(map(formats.word, found)) for name, found in request.values.items() if name not in named}
     return f"knobs that were not given stand at {formats.assignments(stand)}; --all-knobs sweeps over them, too" if stand else ""
 
 
@@ -257,8 +258,7 @@ def _resolved(store: Store, asked) -> tuple[SweepRequest, Space]:
 
 def _refuse_beside_resume(asked) -> None:
     """A sweep goes on as it was asked for: what would change it is refused, not dropped."""
-    given = {*getattr(asked, GIVEN, ()), *(name for name in NOT_RESUMED if getattr(asked, name))}
-    if given - {"resume", *RESUMED}:
+    if {name for name in NOT_RESUMED if getattr(asked, name)} | given(asked) - {"resume", *RESUMED}:
         taken = ", ".join(f"--{name.replace('_', '-')}" for name in RESUMED)
         raise BadRequest(f"--resume goes on with a sweep as it was asked for; beside it only {taken} may stand")
 

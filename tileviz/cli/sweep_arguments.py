@@ -10,7 +10,6 @@ from tileviz.store.exchange import FORMATS
 
 KEEP_BEST = "keep the best config of each problem of the sweep as a preset: what a like problem starts from"
 
-
 STAYS = "a knob that stays at this value; repeat"
 
 PLAIN = "plain defaults for knobs that are not given, in place of the nearest preset"

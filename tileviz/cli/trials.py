@@ -6,6 +6,7 @@ import sys
 from tileviz import kernels
 from tileviz.cli import tables
 from tileviz.cli.explained import explained
+from tileviz.cli.once import given
 from tileviz.compiler import targets
 from tileviz.engine import client, presets
 from tileviz.engine.requests import Request, local_devices, resolve
@@ -39,6 +40,8 @@ def compile(asked) -> int:
 
 def run(asked) -> int:
     """Compiles where needed, checks and times, always anew."""
+    if asked.l2 == "warm" and "flush" in given(asked):
+        raise BadRequest("--flush says how L2 is emptied, and --l2 warm leaves it full: give one of them")
     store = StoreWithRecorded()
     request = resolve(
         asked.kernel,

@@ -140,9 +140,9 @@ def drop_repeated() -> None:
 
 
 def repeated_words(name: str, values: list[str]) -> str:
-    """`The link gives block_M more than once, 64 and 128; the default is used.`"""
+    """`The link gives block_M more than once, '64' and '128'; the default is used.`"""
     more = f" and {len(values) - 2} more" if len(values) > 2 else ""
-    return f"The link gives {name} more than once, {' and '.join(values[:2])}{more}; the default is used."
+    return f"The link gives {name} more than once, {' and '.join(map(repr, values[:2]))}{more}; the default is used."
 
 
 def read_link() -> None:

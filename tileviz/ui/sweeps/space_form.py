@@ -169,7 +169,7 @@ def which_vary(values: dict[str, list[str]], own: Config, offered: dict[str, lis
     """Which knobs this set-up sweeps, in the words of the two buttons where one of them was pressed."""
     varying = [name for name, found in values.items() if len(found) > 1]
     if all(set(found) == set(offered[name]) for name, found in values.items()):
-        return "All values: every knob varies."
+        return "All values: each knob takes every choice for this target."
     if not varying:
         same = all(found == [word(own[name])] for name, found in values.items())
         return f"{'Defaults only' if same else 'One value each'}: no knob varies."
