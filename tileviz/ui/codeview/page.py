@@ -4,6 +4,7 @@ import streamlit as st
 
 from tileviz import kernels
 from tileviz.engine import requests
+from tileviz.engine.compiled import with_code
 from tileviz.engine.presets import recorded_words
 from tileviz.engine.requests import Request
 from tileviz.errors import BadRequest
@@ -199,10 +200,13 @@ def _go(name: str) -> None:
 
 
 def _failed(request: Request, artifact: Artifact) -> None:
-    """Code that a tool refused after the source was there."""
+    """Code that a tool refused after the source was there, or that no launch can run."""
     latest = store().latest(request.key)
     if latest is not None and artifact.ptx is None and latest.status not in ("ok", "cancelled", "pruned"):
         headline.status(latest)
+        return
+    blank = Trial("", request.kernel, request.problem, request.config, request.target, None, "ok")
+    headline.status(with_code(blank, artifact, artifact.seconds))
 
 
 def _downloads(artifact: Artifact, kernel: Kernel) -> None:
