@@ -7,6 +7,7 @@ import pytest
 
 from tests.app.pages import opened, texts
 from tests.ui import code_examples, examples
+from tileviz.records import Resources, SharedBytes
 from tileviz.ui import codepane
 from tileviz.ui.trouble import plain
 
@@ -177,6 +178,20 @@ def test_texts_that_a_refused_compile_left_out_say_what_the_compiler_said(store)
     store.save_trial(replace(failed, status="compile_failed", reason="nvcc refused: Unknown option '--nonsense'"))
     app = opened("codeview", **code_examples.words(request), right="SASS")
     assert [info.value for info in app.info] == [plain("nvcc refused: Unknown option '--nonsense'")]
+
+
+def test_code_that_does_not_fit_on_an_sm_says_so_above_its_text(store, stored):
+    large = Resources(168, 0, SharedBytes(1024, 240_000), 256, (2, 2, 1), 0, 0.0, "shared memory")
+    store.save_artifact(code_examples.artifact(resources=large))
+    app = opened("codeview", **code_examples.words(stored))
+    assert "It cannot be launched" in texts(app) and "241,024 B of shared memory" in texts(app) and set(panes(app)) == {"Python", "CUDA"}
+
+
+def test_an_index_that_wrapped_is_a_check_of_the_cpu_target_too(store):
+    made = examples.artifact(examples.trial())
+    tensors = ({"name": "A", "shape": [2**20, 2**20], "dtype": "float32"},)
+    store.save_artifact(replace(made, source="void f() {\n  C[0] = A[-362807291];\n}\n", tensors=tensors))
+    assert "Indices past 32 bits" in texts(opened("codeview")) and "line 2" in texts(opened("codeview"))
 
 
 def test_the_form_goes_along_from_explore(stored):

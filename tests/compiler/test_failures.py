@@ -12,6 +12,13 @@ def test_a_check_of_tvm_loses_its_condition():
     assert error.detail.startswith("RuntimeError: Check failed")
 
 
+def test_a_constant_index_past_32_bits_is_told_with_what_to_do():
+    said = "Check failed: value < 1LL << (dtype.bits() - 1) (2147485696 vs. 2147483648) : Literal value 2147485696 exceeds maximum of int32"
+    error = lowering_failed(ValueError(said))
+    assert error.message.endswith("it writes the constant index 2,147,485,696 in 32 bits; use smaller tiles or a smaller problem")
+    assert said in error.detail
+
+
 def test_an_error_of_ours_stays_what_it_is():
     mine = Unsupported("no such thing")
     assert lowering_failed(mine) is mine and device_failed(mine) is mine

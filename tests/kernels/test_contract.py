@@ -75,6 +75,13 @@ def test_dtypes_are_those_of_the_contract(kernel):
 
 
 @EVERY
+def test_shapes_are_those_of_the_tensors_themselves(kernel):
+    problem = small(kernel)
+    inputs = draw(kernel.name, problem)
+    assert kernel.shapes(problem) == [*(tuple(tensor.shape) for tensor in inputs), kernel.output(problem)[0]]
+
+
+@EVERY
 def test_defaults_are_values_that_are_taken(kernel):
     for kind in ("cuda", "cpu"):
         problem = kernel.problem({}, kind)

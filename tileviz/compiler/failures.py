@@ -11,6 +11,8 @@ LONGEST_SENTENCE = 240
 
 # Check failed: (M % kMPerWarp == 0) is false: M must be divisible by 16, but got 24
 _CHECK = re.compile(r"^(?:InternalError: )?Check failed: \(.*?\) is false: ?", re.S)
+# Literal value 2147485696 exceeds maximum of int32
+_PAST_32_BITS = re.compile(r"Literal value (-?\d+) exceeds maximum of int32")
 # kernel.cu(31): error: identifier "foo" is undefined
 _COMPILER_ERROR = re.compile(r"(?:\): (?:fatal |catastrophic )?error|: (?:fatal )?error|^ptxas (?:fatal|error)\s*)\s*:\s*(.+)")
 # nvcc fatal   : Unknown option '--nonsense'
@@ -31,7 +33,13 @@ def lowering_failed(error: BaseException) -> TilevizError:
     if isinstance(error, TilevizError):
         return error
     text = str(error).strip() or type(error).__name__
-    return CompileFailed(f"TileLang could not lower the program: {first_sentence(text)}", f"{type(error).__name__}: {text}")
+    wide = _PAST_32_BITS.search(text)
+    why = (
+        f"it writes the constant index {int(wide[1]):,} in 32 bits; use smaller tiles or a smaller problem"
+        if wide
+        else first_sentence(text)
+    )
+    return CompileFailed(f"TileLang could not lower the program: {why}", f"{type(error).__name__}: {text}")
 
 
 def compiler_failed(compiler: str, text: str) -> CompileFailed:

@@ -67,7 +67,8 @@ class Kernel:
     """Size, Choice, Flag and Real of the problem, in the order of the form."""
     knobs: tuple[Knob, ...]
     inputs: Callable
-    """inputs(problem, randn) -> tuple of tensors, where randn(*shape, dtype=...) draws a standard normal tensor on the device."""
+    """inputs(problem, randn) -> tuple of tensors, where randn(*shape, dtype=...) draws a standard normal tensor on the device;
+    `shapes` asks with a randn that only notes them."""
     output: Callable[[Problem], tuple[tuple[int, ...], str]]
     """output(problem) -> (shape, dtype)."""
     reference: Callable
@@ -159,7 +160,8 @@ class Kernel:
     def rules(self, problem: Problem, config: Config, target: Target) -> Estimate:
         """What is known before compiling, with every broken rule in `broken`."""
         found = self.estimate(problem, self.whole(config), target)
-        notes = rules.joined(*found.notes, rules.unknown_note(found.shared_bytes, config), rules.wide_note(self.shapes(problem)))
+        wide = rules.wide_note(self.shapes(problem)) if self.cost(problem).bytes > rules.MOST_COUNTED else None
+        notes = rules.joined(*found.notes, rules.unknown_note(found.shared_bytes, config), wide)
         return replace(found, notes=notes, shared_known=not rules.laid_out_anew(config))
 
     def shapes(self, problem: Problem) -> list[tuple[int, ...]]:

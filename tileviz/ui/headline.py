@@ -15,7 +15,7 @@ SENTENCES = {
     "pruned": "Not compiled: this config breaks a rule.",
     "unsupported": "This target cannot express it.",
     "compile_failed": "It could not be compiled.",
-    "launch_failed": "The device refused the launch.",
+    "launch_failed": "It cannot be launched.",
     "runtime_failed": "It started and then failed.",
     "wrong_result": "It ran, and the output is wrong.",
     "timeout": "It took too long and was stopped.",

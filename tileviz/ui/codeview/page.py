@@ -6,6 +6,7 @@ import streamlit as st
 
 from tileviz import kernels
 from tileviz.engine import requests
+from tileviz.engine.compiled import with_code
 from tileviz.engine.presets import recorded_words
 from tileviz.engine.requests import Request
 from tileviz.errors import BadRequest
@@ -202,13 +203,16 @@ def _go(name: str) -> None:
 
 
 def _failed(request: Request, artifact: Artifact) -> Artifact:
-    """Code that a tool refused after the source was there: draws the failure, and gives the artifact with it as why texts are missing."""
+    """Code that a tool refused after the source was there, or that no launch can run: draws the failure, and gives the artifact with it
+    as why texts are missing."""
     latest = store().latest(request.key)
-    if latest is None or artifact.ptx is not None or latest.status in ("ok", "cancelled", "pruned"):
-        return artifact
-    headline.status(latest)
-    why = {text: latest.reason for text in ("ptx", "sass")}
-    return replace(artifact, missing={**why, **artifact.missing})
+    if latest is not None and artifact.ptx is None and latest.status not in ("ok", "cancelled", "pruned"):
+        headline.status(latest)
+        why = {text: latest.reason for text in ("ptx", "sass")}
+        return replace(artifact, missing={**why, **artifact.missing})
+    blank = Trial("", request.kernel, request.problem, request.config, request.target, None, "ok")
+    headline.status(with_code(blank, artifact, artifact.seconds))
+    return artifact
 
 
 def _downloads(artifact: Artifact, kernel: Kernel) -> None:
