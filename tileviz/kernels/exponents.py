@@ -13,7 +13,7 @@ class Exponents(NamedTuple):
     reach: Any
     """How far an output can get from the right one, whatever the probabilities."""
     spread: Any
-    """Mean distance, or more, of what is averaged to its average: what an output moves by when each exponential is off by its own."""
+    """How far what is averaged lies from its average: what an output moves by, over what each exponential is off by."""
     terms: int
     """Length of the sum that an argument is; 0 where it is an input."""
 
