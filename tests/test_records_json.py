@@ -3,7 +3,7 @@
 import json
 import math
 
-from tileviz.measured import BaselineResult, Comparison, ErrorMap, Roofline, Timing, Verdict
+from tileviz.measured import BaselineResult, Comparison, Determinism, ErrorMap, Roofline, Timing, Verdict
 from tileviz.records import Artifact, Device, Resources, SharedBytes, Trial, TunedConfig, canonical_json
 from tileviz.records_json import artifact_from_json, device_from_json, resources_from_json, to_json, trial_from_json, tuned_from_json
 
@@ -17,7 +17,7 @@ ERRORS = ErrorMap((8, 8), (4, 4), ((0.1, math.inf), (0.2, 0.3)), ((0, 1), (0, 0)
 TRIAL = Trial(
     "t", "gemm", {"M": 8}, {"block_M": 64}, "sm_90a", "cuda:0", "wrong_result",
     resources=Resources(registers=32, shared_bytes=SharedBytes(1024, 2048), grid=(1, 2, 3)),
-    verdict=Verdict(False, 0.5, 1.0, 0.01, worst_index=(3, 4), errors=ERRORS),
+    verdict=Verdict(False, 0.5, 1.0, 0.01, worst_index=(3, 4), errors=ERRORS, determinism=Determinism(10, 3)),
     timing=TIMING,
     roofline=Roofline("memory", 0.5, "4.8 TB/s"),
     baselines=(BaselineResult("eager", "PyTorch eager", "ok", timing=TIMING, comparison=Comparison("same", 1.0, 0.99, 1.01), speedup=1.0),),
@@ -41,9 +41,10 @@ def test_resources_and_a_tuned_config_come_back_as_they_were():
 def test_a_field_of_a_newer_version_is_left_out_and_one_that_an_older_lacks_gets_its_default():
     doc = through_text(TRIAL)
     doc["newer"] = doc["timing"]["newer"] = doc["verdict"]["newer"] = doc["baselines"][0]["newer"] = 1
-    del doc["seed"], doc["verdict"]["errors"], doc["timing"]["sm_clocks_mhz"]
+    del doc["seed"], doc["verdict"]["determinism"], doc["verdict"]["errors"], doc["timing"]["sm_clocks_mhz"]
     found = trial_from_json(doc)
     assert (found.seed, found.verdict.errors, found.timing.sm_clocks_mhz) == (0, None, ())
+    assert found.verdict.determinism is None
     assert found.baselines == TRIAL.baselines
 
 

@@ -51,7 +51,7 @@ class Verdict:
     errors: ErrorMap | None = None
     """None where it was not kept: right results of a sweep and of baselines."""
     determinism: Determinism | None = None
-    """None where it was not looked at: wrong results, baselines, configs of a sweep that are no finalists."""
+    """None where it was not looked at: wrong results, baselines, configs of a sweep that are no finalists, launches of many seconds."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import pytest
 from tests.app.pages import opened, texts
 from tests.ui import examples
 from tileviz import kernels
-from tileviz.measured import Comparison, Roofline
+from tileviz.measured import Comparison, Determinism, Roofline
 from tileviz.ui import explore as explore_top
 from tileviz.ui import state
 
@@ -204,6 +204,16 @@ def test_every_status_has_a_plain_sentence(store, status):
     assert "The reason." in said
     assert status not in said or status in ("cancelled",)
     assert app.code[0].value == "tool text"
+
+
+@pytest.mark.parametrize(
+    ("differing", "words", "colour"),
+    [(0, "same bits in 10 launches", "green"), (1234, "1,234 elements differ between 10 launches", "orange")],
+)
+def test_a_badge_tells_whether_launch_after_launch_gave_the_same_bits(store, differing, words, colour):
+    store.save_trial(examples.trial(verdict=examples.right(determinism=Determinism(10, differing))))
+    badge = next(m.value for m in opened().markdown if "launches" in m.value)
+    assert words in badge and f":{colour}-badge[" in badge
 
 
 def test_a_wrong_result_keeps_its_numbers(store):

@@ -188,3 +188,16 @@ def test_each_row_of_a_softmax_is_judged_by_its_own_size():
     assert verify(output, **how).ok
     output[5, 7] *= 1 + 3e-5
     assert verify(output, **how).worst_index == (5, 7) and not verify(output, **how).ok
+
+
+@pytest.mark.parametrize(("dtype", "math_mode", "roundings"), [("float32", "TF32", 1), ("float32", "TF32", 4), ("bfloat16", "bfloat16", 4)])
+def test_with_many_keys_at_the_usual_scale_the_bound_is_no_wider_than_the_output(dtype, math_mode, roundings):
+    """An output of 2,000 keys is small beside V: errors of so many logits are of either sign, and no more than that is allowed for."""
+    _, _, logits, V, how = attention(dtype, None, Sk=2000, math_mode=math_mode)
+    how["roundings"] = roundings
+    zeros = verify(torch.zeros_like(how["reference"]).to(torch_dtype(dtype)), **how)
+    assert not zeros.ok and zeros.wrong_fraction > 0.6
+    truncated = torch.softmax(logits[..., :-64], -1) @ V[..., :-64, :]
+    assert not verify(truncated.to(torch_dtype(dtype)), **how).ok
+    rounded = torch.softmax(logits.to(torch.bfloat16 if dtype == "bfloat16" else torch.float32).double(), -1) @ V
+    assert verify(rounded.to(torch_dtype(dtype)), **how).ok

@@ -14,6 +14,7 @@ from tileviz.engine.requests import resolve
 from tileviz.engine.sweeps import client, results
 from tileviz.engine.sweeps.request import resolve_sweep
 from tileviz.kernels import kernel
+from tileviz.measured import Determinism
 from tileviz.store import Store
 
 pytestmark = pytest.mark.timeout(240)
@@ -55,6 +56,7 @@ def test_eight_configs_are_checked_timed_ranked_and_set_beside_pytorch(shared):
     assert best["trial"] == document["tied"][0][0] and best["finalist"]
     assert {b["name"]: b["status"] for b in best["baselines"]}["eager"] == "ok"
     assert "in turn" in shared.trial(best["trial"]).timing.note
+    assert shared.trial(best["trial"]).verdict.determinism == Determinism(launches=10, differing=0)
     assert shared.artifact(best["artifact"]).source_language == "c"
     assert best["instructions"]["source"]
     assert view.notes["lane_busy"] > 0

@@ -31,5 +31,5 @@ def check(name: str, problem: dict, chosen: dict) -> None:
     torch.cuda.synchronize()
     truth = Truth.of(kernel, full, inputs)
     how = {"accumulate": kernel.accumulate(full), "error_scale": kernel.error_scale, "exponents": truth.exponents}
-    said = verify(output, truth.reference, dtype=dtype, math_mode=dtype, inputs=inputs, **how)
+    said = verify(output, truth.reference, dtype=dtype, math_mode=kernel.math_mode(full, hopper), inputs=inputs, **how)
     assert said.ok, said

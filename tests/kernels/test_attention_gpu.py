@@ -44,3 +44,16 @@ def test_any_lengths_are_right_whichever_way_the_rows_leave(problem, store, bloc
 )
 def test_any_number_of_groups_is_right(chosen):
     check("flash_attention", {"B": 3, "H": 50, "Sq": 333, "Sk": 333, "D": 64, "causal": True}, chosen)
+
+
+PLAIN = {"schedule": "plain", "block_M": 64, "block_N": 64, "num_stages": 1, "threads": 128, "tl.enable_fast_math": True}
+
+
+@pytest.mark.parametrize("scale", [1.0, -10.0, 1e4, 1e10, 1e38, 1e-45, 0.0])
+@pytest.mark.parametrize(
+    ("dtype", "chosen"),
+    [("float16", by_hand(128, 64, 2, "pingpong", store="direct")), ("bfloat16", PLAIN), ("float32", PLAIN)],
+    ids=["float16 by hand", "bfloat16", "TF32"],
+)
+def test_any_scale_of_the_logits_is_right(dtype, chosen, scale):
+    check("flash_attention", {"B": 1, "H": 4, "Sq": 200, "Sk": 1000, "D": 64, "dtype": dtype, "scale": scale}, chosen)

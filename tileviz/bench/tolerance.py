@@ -24,8 +24,8 @@ Sway is what errors of the exponents move (`exponents.Sway`). An argument of siz
 
     e = ((4 sqrt(D) + 2) u_sum + 2 u_product) L
 
-and, where D > 0, by u_dtype L for each further rounding to the dtype. Then each exponential, over their sum, is off by a factor within
-exp(+-2 e), and the output by (exp(2 e) - 1) times the spread of what it averages, never by more than it can reach.
+and, where D > 0 and a chain of calls rounds its sums to the dtype, by u_dtype L more. Then each exponential, over their sum, is off by
+a factor within exp(+-2 e), and the output by (exp(2 e) - 1) times the spread of what it averages, never by more than it can reach.
 Sources: N. Higham and T. Mary, "A new approach to probabilistic rounding error analysis" (2019), for sqrt(K); the rest is derived above.
 """
 
@@ -132,7 +132,7 @@ def bound_of(
     }[error_scale]
     if reference == "float32" and error_scale == "exact":
         of_reference += 2 * SUM_ROUNDOFF
-    of_exponent = (4 * math.sqrt(terms) + 2) * SUM_ROUNDOFF * twice + 2 * product + (rounded * (roundings - 1) if terms else 0.0)
+    of_exponent = (4 * math.sqrt(terms) + 2) * SUM_ROUNDOFF * twice + 2 * product + (rounded if terms and roundings > 1 else 0.0)
     words = f"half an ulp of {dtype}"
     if of_reference:
         words += f" + {of_reference:.2g} |reference|"

@@ -130,7 +130,8 @@ def reference(problem, Q, K, V):
 
 def exponents(problem, Q, K, V):
     """Scores are sums of D products: what one held on the way is about |q| |k| / sqrt(D). The spread is the standard deviation of V's
-    columns under the probabilities, and no more than what all keys but the likeliest can pull."""
+    columns under the probabilities p; where many keys share a row their errors are of either sign, and add like a random walk: then it
+    is twice sqrt(sum(p^2 (v - o)^2))."""
     import torch
 
     size, rest, reach = (Q.new_empty(*Q.shape[:-1], 1) for _ in range(3))
@@ -143,8 +144,11 @@ def exponents(problem, Q, K, V):
         largest = torch.nan_to_num(scores, 0.0, 0.0, 0.0).abs().amax(1, keepdim=True)
         size.flatten(0, 1)[head, rows] = largest + on_the_way[head, rows]
         rest.flatten(0, 1)[head, rows] = log_rest(scores)
-        variance = p @ values[head].square() - (p @ values[head]).square()
-        spread.flatten(0, 1)[head, rows] = variance.clamp(min=0).sqrt()
+        v, squares = values[head], values[head].square()
+        o, weight = p @ v, p.square()
+        variance = p @ squares - o.square()
+        walk = weight @ squares - 2 * o * (weight @ v) + o.square() * weight.sum(1, keepdim=True)
+        spread.flatten(0, 1)[head, rows] = torch.minimum(variance, 4 * walk).clamp(min=0).sqrt()
     return Exponents(size, rest, reach, spread, terms=problem["D"])
 
 

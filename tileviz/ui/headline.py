@@ -49,11 +49,12 @@ def status(trial: Trial) -> None:
 
 
 def row(trial: Trial, running: bool) -> None:
-    """Four cells; a cell with nothing to say has a dash and the reason on hover."""
+    """Four cells; a cell with nothing to say has a dash and the reason on hover. Below them the badge."""
     cells = st.columns(CELL_WIDTHS, gap="small")
     for cell, draw in zip(cells, (verdict, latency, rate, speedup), strict=True):
         with cell:
             draw(trial, running)
+    determinism(trial.verdict)
 
 
 def verdict(trial: Trial, running: bool) -> None:
@@ -72,15 +73,14 @@ def verdict(trial: Trial, running: bool) -> None:
     told += f" Largest absolute error {significant(found.max_abs_error)}.{worst}"
     if found.ok:
         _cell("Result", "right", f"relative error {significant(found.rel_error, 2)}", "green", told)
-        determinism(found)
         return
     told += f" {found.wrong_count:,} elements are outside it."
     _cell("Result", "wrong", f"{small_percent(found.wrong_fraction)} of elements, error {significant(found.rel_error, 2)}", "red", told)
 
 
-def determinism(found: Verdict) -> None:
+def determinism(found: Verdict | None) -> None:
     """A badge: whether launch after launch gave the same bits."""
-    if found.determinism is None:
+    if found is None or found.determinism is None:
         return
     launches, differing = found.determinism.launches, found.determinism.differing
     told = "Launched again and again on the same inputs, into a cleared output, and compared bit by bit."

@@ -28,8 +28,8 @@ FINAL_PLANS = {"cuda": turns.TurnPlan(2.0, visit_s=0.01), "cpu": turns.TurnPlan(
 KEPT_CALLS = 12
 """Executables that stay loaded for the finals."""
 
-KEPT_BYTES = {"cuda": 8 << 30, "cpu": 1 << 30}
-"""Model bytes of the problems whose inputs and reference stay in memory; the one in use always does."""
+KEPT_BYTES = {"cuda": 4 << 30, "cpu": 1 << 29}
+"""Model bytes of the problems whose inputs and references, of two draws each, stay in memory; the one in use always does."""
 
 
 class Bench(Measurement):
