@@ -8,7 +8,7 @@ from dataclasses import replace
 from tileviz.engine.jobs import CompileJob, MeasureJob
 from tileviz.engine.lanes import Child
 from tileviz.engine.phases import BASELINE, IN_TURN
-from tileviz.engine.requests import request_from_json
+from tileviz.engine.requests import death_words, request_from_json
 from tileviz.errors import StoreError, TilevizError
 from tileviz.measured import BaselineResult
 from tileviz.records import Artifact, JobView, Trial
@@ -218,6 +218,8 @@ class Task:
         if self.phase == IN_TURN:
             self._turns_lost()
             return
+        if self.stage == "measure":
+            how = death_words(how, self.request.kernel, self.request.problem)
         self._kill()
         reason = "no process could be started for it; `python -m tileviz doctor` and engine.log say why"
         if was_born:
