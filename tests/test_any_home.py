@@ -104,3 +104,12 @@ def test_a_home_of_another_user_is_one_sentence(tmp_path):
     done = as_stranger("doctor", TILEVIZ_HOME=str(home))
     said = f"tileviz: user {STRANGER} may not read and write {home}, which belongs to root; set TILEVIZ_HOME to a folder you can write to\n"
     assert (done.returncode, done.stderr) == (1, said)
+
+
+def test_a_home_with_a_file_of_another_user_is_one_sentence(tmp_path):
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "store.db").touch()
+    home.chmod(0o777)
+    done = as_stranger("doctor", TILEVIZ_HOME=str(home))
+    assert done.returncode == 1 and f"may not read and write {home / 'store.db'}, which belongs to root; set TILEVIZ_HOME" in done.stderr

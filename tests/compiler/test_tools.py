@@ -119,3 +119,17 @@ def test_the_identity_of_a_tool_changes_with_it_and_runs_nothing(tmp_path):
     tool.write_text("#!/bin/sh\nsleep 6000\n")
     assert tools.identity(tool) != before
     assert tools.identity(None) == "none"
+
+
+def test_places_named_from_here_are_whole_for_a_process_in_another_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mycxx").write_text("#!/bin/sh\n")
+    (tmp_path / "mycxx").chmod(0o755)
+    for name, value in {"CXX": "./mycxx", "PATH": "bin:/usr/bin", "CUDA_HOME": "cuda", "TMPDIR": "/tmp"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("CUDA_PATH", raising=False)
+    here = str(tmp_path)
+    assert tools.from_here() == {"CXX": f"{here}/mycxx", "PATH": f"{here}/bin:/usr/bin", "CUDA_HOME": f"{here}/cuda", "TMPDIR": "/tmp"}
+    assert tools.cxx() == tmp_path / "mycxx"
+    monkeypatch.setenv("CXX", "clang++")
+    assert "CXX" not in tools.from_here(), "a name is looked up on PATH"

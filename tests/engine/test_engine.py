@@ -11,7 +11,9 @@ import psutil
 import pytest
 
 from tests.engine.processes import is_gone
+from tileviz.bench.facts import cpu_device
 from tileviz.engine import client, server
+from tileviz.engine.lanes import exit_words
 from tileviz.engine.requests import resolve
 from tileviz.engine.tasks import Task
 from tileviz.records import JobView, Trial
@@ -253,6 +255,18 @@ def test_what_fails_while_compiling_is_no_failure_at_run_time(store):
     task.trial, task.stage = Trial("t", "gemm", {}, {}, "sm_80", None, "ok"), "compile"
     task._failed("runtime_failed", "out of memory; use smaller sizes", "")
     assert store.trial("t").status == "compile_failed" and task.ended
+
+
+def test_a_measuring_process_that_the_system_killed_is_told_with_what_its_problem_needs(store):
+    lane = SimpleNamespace(drop=lambda: None)
+    engine = SimpleNamespace(store=store, learn_exit=lambda child: None, lanes={"cpu": lane})
+    task = Task(engine, JobView("j", "run", "running", {}))
+    task.request = resolve("gemm", {"M": 1 << 14, "N": 1 << 14, "K": 1 << 14}, devices=[cpu_device()])
+    task.trial, task.stage, task.phase = Trial("t", "gemm", task.request.problem, {}, "cpu", "cpu", "ok"), "measure", "check"
+    task.child = SimpleNamespace(death=lambda: exit_words(-signal.SIGKILL), pid=1)
+    task._died()
+    words = "perhaps by the system for lack of memory (the problem needs about 9.7 GB with its reference)"
+    assert store.trial("t").status == "crashed" and store.trial("t").reason.endswith(words)
 
 
 def test_a_job_that_cannot_even_be_cleared_away_ends_alone(store):

@@ -30,7 +30,7 @@ def compile_source(source: str, arch: str, flags: tuple[str, ...] = ()) -> Compi
         said = subprocess.run(command, capture_output=True, text=True, errors="replace", cwd=folder)
         log = (said.stdout + said.stderr).replace(folder + "/", "")
         if said.returncode != 0:
-            raise failures.compiler_failed("nvcc", log or f"nvcc ended with status {said.returncode}")
+            raise failures.cxx_failed("nvcc", log or f"nvcc ended with status {said.returncode}")
         cubin = (place / "kernel.cubin").read_bytes()
         if not cubin:
             raise CompileFailed("nvcc made an empty file", log)

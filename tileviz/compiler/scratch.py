@@ -85,8 +85,9 @@ def outside() -> Path:
     return Path(named).absolute() if named and os.path.isdir(named) else Path(tempfile.gettempdir())
 
 
-def trouble(place: Path, name: str, least: int = LEAST_ROOM) -> str | None:
-    """Why compilers cannot work in a folder, in one sentence that calls it by its variable; None when they can."""
+def trouble(place: Path, name: str, least: int = LEAST_ROOM, *, loads: bool = True) -> str | None:
+    """Why compilers cannot work in a folder, in one sentence that calls it by its variable; None when they can. `loads`: what is compiled
+    there is run, too."""
     elsewhere = f"set {name} to another folder"
     try:
         facts = os.statvfs(place)
@@ -98,17 +99,18 @@ def trouble(place: Path, name: str, least: int = LEAST_ROOM) -> str | None:
             file.write(b"\0" * 4096)
     except OSError as error:
         return f"{name} ({place}) cannot be written to, {error.strerror}: {elsewhere}"
-    if facts.f_flag & os.ST_NOEXEC:
+    if loads and facts.f_flag & os.ST_NOEXEC:
         return f"{name} ({place}) is mounted noexec, and what is compiled there cannot be loaded: {elsewhere}"
     return None
 
 
 def trouble_behind(said: str) -> str | None:
-    """Why the folders that a compiler works in made it fail, when they did; `said` is what it printed."""
+    """Why the folders that a compiler works in made it fail, when they did; `said` is what it, or the system's loader, printed."""
     least = LEAST_ROOM if any(words in said for words in ("No space left", "Disk quota exceeded")) else NO_ROOM
+    loads = "failed to map segment" in said
     cache = os.environ.get("TILELANG_CACHE_DIR")
     places = [(outside(), "TMPDIR"), *([(Path(cache).parent, "TILEVIZ_HOME")] if cache else [])]
-    return next(filter(None, (trouble(place, name, least) for place, name in places if place.is_dir())), None)
+    return next(filter(None, (trouble(place, name, least, loads=loads) for place, name in places if place.is_dir())), None)
 
 
 def _made(home: Path) -> Path:

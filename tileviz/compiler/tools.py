@@ -95,8 +95,8 @@ def cxx_trouble() -> str | None:
         made = library.is_file()
     if made:
         return None
-    words = [line.strip() for line in (said or "it does not answer").splitlines() if line.strip()]
-    telling = next((line for line in words if "error" in line), words[0] if words else "it says nothing")
+    words = ["it does not answer"] if said is None else [line.strip() for line in said.splitlines() if line.strip()]
+    telling = next((line for line in words if "error" in line), words[0] if words else "it died without a word")
     return f"{compiler} cannot compile a program of one line ({telling.split('error: ', 1)[-1]}): {WHEELS['g++']}, or set CXX"
 
 

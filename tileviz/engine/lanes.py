@@ -11,6 +11,7 @@ from pathlib import Path
 from tileviz.compiler import scratch
 from tileviz.engine.channel import Connection, Pipe, kill_group, send_connection, socket_pair
 
+LACK_OF_MEMORY = "lack of memory"
 HANGS_S = 30.0
 """A warm nursery forks within milliseconds; one that has not after this long is stopped or stuck."""
 
@@ -195,7 +196,7 @@ def exit_words(status: int | None) -> str:
     if status == -signal.SIGSEGV:
         return "segmentation fault"
     if status == -signal.SIGKILL:
-        return "it was killed, perhaps by the system for lack of memory"
+        return f"it was killed, perhaps by the system for {LACK_OF_MEMORY}"
     if status < 0:
         return f"signal {signal.Signals(-status).name}"
     return f"exit status {status}"

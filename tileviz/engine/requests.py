@@ -13,6 +13,7 @@ from tileviz.bench import facts, memory
 from tileviz.bench.baselines import expanded
 from tileviz.compiler import targets, toolchain
 from tileviz.engine import presets as starts
+from tileviz.engine.lanes import LACK_OF_MEMORY
 from tileviz.errors import BadValue
 from tileviz.kernels import kernel as kernel_of
 from tileviz.kernels.base import Kernel
@@ -184,10 +185,21 @@ def default_device(devices: list[Device]) -> Device:
     return usable(devices)[0]
 
 
+def memory_need(described, problem: Problem) -> float:
+    """About how many bytes a run takes: inputs and output, and their wider copies for the reference."""
+    return 3 * described.cost(problem).bytes
+
+
+def death_words(how: str, kernel: str, problem: Problem) -> str:
+    """How a measuring process died; with what the problem needs, where it may have been for lack of memory."""
+    need = memory_need(kernel_of(kernel), problem)
+    return f"{how} (the problem needs about {need / 1e9:,.1f} GB with its reference)" if LACK_OF_MEMORY in how else how
+
+
 def memory_rule(described, problem: Problem, device: Device) -> str | None:
     """A problem whose inputs, output and reference have no room in the device's memory as it is now, in one sentence."""
     built_in, free = device.facts.get("memory_bytes"), memory.free_bytes(device.id)
-    need = 3 * described.cost(problem).bytes  # inputs and output, and their wider copies for the reference
+    need = memory_need(described, problem)
     needs = f"this problem needs about {need / 1e9:,.1f} GB with its reference"
     if built_in and need > built_in:
         return f"{needs}; {device.name} has {built_in / 1e9:,.1f} GB: use smaller sizes"

@@ -10,7 +10,7 @@ from tileviz.engine.device_lock import WAITING
 from tileviz.engine.jobs import CompileJob, MeasureJob, stored_code
 from tileviz.engine.lanes import Child
 from tileviz.engine.phases import BASELINE, IN_TURN
-from tileviz.engine.requests import request_from_json
+from tileviz.engine.requests import death_words, request_from_json
 from tileviz.errors import StoreError, TilevizError
 from tileviz.measured import BaselineResult
 from tileviz.records import Artifact, JobView, Trial
@@ -229,6 +229,8 @@ class Task:
         if self.phase == IN_TURN:
             self._turns_lost()
             return
+        if self.stage == "measure":
+            how = death_words(how, self.request.kernel, self.request.problem)
         self._kill()
         reason = NO_PROCESS
         if was_born:

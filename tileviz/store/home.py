@@ -9,6 +9,9 @@ from tileviz.errors import StoreError
 NETWORK_FILE_SYSTEMS = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "lustre", "beegfs", "fuse.sshfs", "9p", "ceph", "glusterfs", "gpfs", "afs")
 
 
+WRITTEN = ("", "store.db", "engine.lock", "engine.log", "engine.tag", "artifacts", "inductor")
+"""What is written in a home, the folder itself first: one command as another user leaves files there that refuse the next."""
+
 MENDED = "set TILEVIZ_HOME to a folder you can write to"
 
 
@@ -20,10 +23,9 @@ def tileviz_home() -> Path:
         raise StoreError(f"user {os.getuid()} has no home folder: {MENDED}") from error
     try:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
-        ours = [home, *home.iterdir()]
     except OSError as error:
-        raise StoreError(f"cannot make or read {home}: {error.strerror}; {MENDED}") from error
-    refused = next((path for path in ours if not path.is_symlink() and not _is_ours(path)), None)
+        raise StoreError(f"cannot make {home}: {error.strerror}; {MENDED}") from error
+    refused = next((home / name for name in WRITTEN if not _is_usable(home / name)), None)
     if refused is not None:
         raise StoreError(f"user {os.getuid()} may not read and write {refused}, which belongs to {_owner(refused)}; {MENDED}")
     return home
@@ -38,8 +40,9 @@ def home_for_others(home: Path) -> dict[str, str]:
     return {}
 
 
-def _is_ours(path: Path) -> bool:
-    return os.access(path, os.R_OK | os.W_OK, effective_ids=os.access in os.supports_effective_ids)
+def _is_usable(path: Path) -> bool:
+    """Whether this user may read and write it; true of what is not there (yet, or any more)."""
+    return os.access(path, os.R_OK | os.W_OK, effective_ids=os.access in os.supports_effective_ids) or not os.path.exists(path)
 
 
 def _owner(path: Path) -> str:

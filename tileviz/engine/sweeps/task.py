@@ -12,6 +12,7 @@ from tileviz.compiler import targets
 from tileviz.compiler.machine_code import compiler_flags
 from tileviz.engine.compiled import with_code
 from tileviz.engine.jobs import stored_code
+from tileviz.engine.requests import death_words
 from tileviz.engine.sweeps.budget import Budget
 from tileviz.engine.sweeps.finals import Finals
 from tileviz.engine.sweeps.jobs import KEPT_SHORT, ConfigJob, ForgetJob, ReadyJob, SweepCompileJob
@@ -225,7 +226,7 @@ class SweepTask(LaneUser):
             kind, *rest = child.connection.recv()
         except (EOFError, OSError):
             self.engine.learn_exit(child)
-            how = child.death()
+            how = child.death() if self.item is None else death_words(child.death(), self.request.kernel, self.item.trial.problem)
             log.error("sweep %s: the lane's child died in phase '%s': %s", self.sweep, self.lane_phase, how)
             self._lane_lost("crashed", f"the process died in phase '{self.lane_phase}': {how}")
             return
