@@ -1,5 +1,6 @@
 """An engine that dies again and again is not started for ever, and who waits for it is told what killed it."""
 
+import fcntl
 import json
 import os
 import time
@@ -7,7 +8,7 @@ import time
 import pytest
 
 from tests.conftest import tileviz
-from tileviz.engine import client, starts
+from tileviz.engine import client, heartbeat, starts
 from tileviz.engine.sweeps import client as sweeps
 from tileviz.errors import BadValue, EngineError, StoreError
 from tileviz.store import Store
@@ -122,8 +123,6 @@ def test_a_sweep_that_no_engine_comes_for_can_be_resumed(tmp_path):
 
 
 def test_an_engine_without_a_heartbeat_is_silent(tmp_path):
-    import fcntl
-
     with open(tmp_path / "engine.lock", "w+") as lock:
         lock.write(str(os.getpid()))
         lock.flush()
@@ -139,10 +138,16 @@ def test_an_engine_without_a_heartbeat_is_silent(tmp_path):
         assert not Store(tmp_path).jobs()
 
 
+def test_an_engine_beats_at_each_step(scripted_engine, scripted_store):
+    lock = scripted_store.home / heartbeat.LOCK
+    lock.touch()
+    os.utime(lock, (0, 0))
+    scripted_engine()._step()
+    assert time.time() - lock.stat().st_mtime < heartbeat.SILENT_S
+
+
 def test_a_heart_that_beats_while_one_looks_is_not_silent(tmp_path, monkeypatch):
     """A machine that was asleep: every heartbeat is old when it wakes."""
-    from tileviz.engine import heartbeat
-
     (tmp_path / "engine.lock").touch()
     os.utime(tmp_path / "engine.lock", (0, 0))
     monkeypatch.setattr(heartbeat.time, "sleep", lambda _seconds: heartbeat.beat(tmp_path))
