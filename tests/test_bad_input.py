@@ -1,11 +1,13 @@
 """Bad input and bad luck: each gives one clear sentence and the right exit status, and loses nothing."""
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
 import time
 
+import psutil
 import pytest
 
 from tests.conftest import engine_pid, none_left, processes_of, tileviz, tileviz_process
@@ -206,7 +208,8 @@ def test_a_job_that_outlives_two_engines_is_given_up(home, tmp_path):
     assert not [p for p in processes_of(home) if "984" in p.cmdline()]
 
 
-def test_two_engines_on_one_store_are_one(home):
+def test_two_engines_on_one_store_are_one(home, monkeypatch):
+    monkeypatch.setenv("TILEVIZ_ENGINE_IDLE", "60")  # it is looked for after the second one ended, on a busy machine, too
     commands = [tileviz_process("run", "vector_add", "-p", f"N={n}", *CPU, "--no-baselines", "--json") for n in (8108, 8109)]
     outs = [command.communicate(timeout=120) for command in commands]
     assert [command.returncode for command in commands] == [0, 0], outs
@@ -252,7 +255,8 @@ def small_disk(tmp_path, monkeypatch):
     monkeypatch.setenv("TILEVIZ_ENGINE_IDLE", "5")
     yield folder
     for process in processes_of(folder / "home"):
-        process.kill()
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.kill()
     left = none_left(folder / "home")
     subprocess.run(["umount", "-l", folder], check=True)
     assert not left
@@ -283,7 +287,7 @@ def test_a_disk_that_fills_while_a_job_runs_ends_that_job_alone(small_disk, tmp_
     out, err = process.communicate(timeout=60)
     assert process.returncode == 1 and "is full; free some space" in err and "Traceback" not in err, err
     (small_disk / "filler").unlink()
-    again = tileviz("run", "vector_add", "-p", "N=8115", *CPU, "--no-baselines", "--json")
+    again = tileviz("run", "vector_add", "-p", "N=8115", *CPU, "--no-baselines", "--json", CXX=slow)
     assert again.status == 0, again.err
 
 

@@ -1,5 +1,6 @@
 """An engine that dies again and again is not started for ever, and who waits for it is told what killed it."""
 
+import fcntl
 import json
 import os
 import time
@@ -7,9 +8,9 @@ import time
 import pytest
 
 from tests.conftest import tileviz
-from tileviz.engine import client, starts
+from tileviz.engine import client, heartbeat, starts
 from tileviz.engine.sweeps import client as sweeps
-from tileviz.errors import BadValue, EngineError
+from tileviz.errors import BadValue, EngineError, StoreError
 from tileviz.store import Store
 
 RUN = ("run", "vector_add", "-p", "N=1000", "-p", "dtype=float32", "--device", "cpu", "--no-baselines", "--json")
@@ -122,8 +123,6 @@ def test_a_sweep_that_no_engine_comes_for_can_be_resumed(tmp_path):
 
 
 def test_an_engine_without_a_heartbeat_is_silent(tmp_path):
-    import fcntl
-
     with open(tmp_path / "engine.lock", "w+") as lock:
         lock.write(str(os.getpid()))
         lock.flush()
@@ -139,11 +138,40 @@ def test_an_engine_without_a_heartbeat_is_silent(tmp_path):
         assert not Store(tmp_path).jobs()
 
 
+def test_an_engine_beats_at_each_step(scripted_engine, scripted_store):
+    lock = scripted_store.home / heartbeat.LOCK
+    lock.touch()
+    os.utime(lock, (0, 0))
+    scripted_engine()._step()
+    assert time.time() - lock.stat().st_mtime < heartbeat.SILENT_S
+
+
 def test_a_heart_that_beats_while_one_looks_is_not_silent(tmp_path, monkeypatch):
     """A machine that was asleep: every heartbeat is old when it wakes."""
-    from tileviz.engine import heartbeat
-
     (tmp_path / "engine.lock").touch()
     os.utime(tmp_path / "engine.lock", (0, 0))
     monkeypatch.setattr(heartbeat.time, "sleep", lambda _seconds: heartbeat.beat(tmp_path))
     assert heartbeat.silent_s(tmp_path) == 0.0
+
+
+@pytest.mark.parametrize("kind", ["sweep", "rival", "run", "read", "ceilings", "profile", "importance", "of a later version"])
+@pytest.mark.parametrize("request_", [{}, {"device": "cuda:9"}, {"sweep": 3, "of_a_later_version": [1]}])
+def test_a_job_that_says_too_little_ends_alone(scripted_engine, scripted_store, kind, request_):
+    job = scripted_store.submit(kind, request_)
+    engine = scripted_engine()
+    for _ in range(4):
+        engine._step()
+    assert scripted_store.job(job).state == "failed" and scripted_store.job(job).reason
+    assert not engine.stopping and not engine.tasks
+
+
+def test_a_store_that_is_locked_while_the_engine_looks_for_work_does_not_kill_it(scripted_engine, monkeypatch):
+    engine = scripted_engine()
+    engine.last_work = 0.0
+
+    def locked(*_args, **_more):
+        raise StoreError("stayed locked for 10 s")
+
+    monkeypatch.setattr(engine.store, "jobs", locked)
+    assert engine._is_idle() is False
+    engine._step()

@@ -195,6 +195,8 @@ def test_a_request_survives_the_store():
     request, _ = space({**ONE, "block_M": [64, 128]}, trials=7, seconds=3.5)
     again = sweep_from_json(to_json(request))
     assert again == request and again.budget == Budget(7, 3.5, None)
+    later = {**to_json(request), "of_a_later_version": 1, "budget": {**to_json(request)["budget"], "of_a_later_version": 1}}
+    assert sweep_from_json(later) == request
 
 
 def test_efforts_have_budgets_that_a_hand_given_one_replaces():

@@ -74,6 +74,7 @@ def test_what_decides_nothing_is_no_part_of_it(monkeypatch, tmp_path):
 
 def test_an_engine_at_work_in_another_environment_refuses_every_kind_of_job(at_work, monkeypatch):
     monkeypatch.setenv("TILEVIZ_CUDA_COMPILER", "nvcc")
+    monkeypatch.setattr(client, "MAKES_WAY_S", 0.1)
     words = "is at work in another environment \\(TILEVIZ_CUDA_COMPILER is 'nvcc' here and not set there\\): wait until its jobs are done"
     for kind in ("compile", "read", "importance", "ceilings"):
         with pytest.raises(EngineError, match=words):

@@ -31,7 +31,7 @@ class CeilingsJob:
 def with_stored_ceilings(device: Device, stored: list[Device]) -> Device:
     """The device with the ceilings that were measured before, where its fingerprint is the same: a new driver wants new ones."""
     before = next((d.facts.get(FACT) for d in stored if d.id == device.id), None)
-    if FACT in device.facts or not before or before.get("fingerprint") != to_json(device.fingerprint):
+    if FACT in device.facts or not isinstance(before, dict) or before.get("fingerprint") != to_json(device.fingerprint):
         return device
     return replace(device, facts={**device.facts, FACT: before})
 

@@ -26,6 +26,9 @@ LEAST_FREE_BYTES = 1 << 16
 START_S = 20.0
 """An engine that is alive gets so long to take its lock before another is tried."""
 
+MAKES_WAY_S = 2.0
+"""An engine of another environment gets so long to end what it is at before a command is refused."""
+
 ENVIRONMENT = "environment"
 """Name in a job's request of what else decides its result: `tag.environment` where it was queued."""
 
@@ -153,7 +156,7 @@ def renew_engine(store: Store, seconds: float = 5.0) -> None:
         raise EngineError(said)
     if not pid or theirs is None or theirs == ours:
         return
-    if store.jobs(active=True, limit=1):
+    if _stays_busy(store, 0.0 if tag.without_package(ours) == tag.without_package(theirs) else MAKES_WAY_S):
         refuse_other_environment(store.home, tag.without_package(ours), tag.without_package(theirs))
         return
     with contextlib.suppress(ProcessLookupError):
@@ -161,6 +164,16 @@ def renew_engine(store: Store, seconds: float = 5.0) -> None:
     end = time.monotonic() + seconds
     while engine_pid(store.home) == pid and time.monotonic() < end:
         time.sleep(0.02)
+
+
+def _stays_busy(store: Store, seconds: float) -> bool:
+    """Whether there is still a job after so many seconds: one may be about to end."""
+    end = time.monotonic() + seconds
+    while busy := bool(store.jobs(active=True, limit=1)):
+        if time.monotonic() >= end:
+            break
+        time.sleep(0.05)
+    return busy
 
 
 def refuse_other_environment(home: Path, ours: dict[str, str], theirs: dict[str, str]) -> None:

@@ -66,11 +66,13 @@ class Engine:
         self.last_work = self.began = time.monotonic()
         self.last_beat = 0.0
         self.has_lived = False
+        self.before_died_of = ""
+        """Last words of the engine before, where it died."""
         self.stopping = False
         self._watch = Watch(store)
 
     def run(self) -> None:
-        self.store.recover_jobs()
+        self.store.recover_jobs(died_of=self.before_died_of)
         stored = self.store.devices()
         for device in (with_stored_ceilings(device, stored) for device in self.devices):
             self.store.save_device(device)
@@ -148,7 +150,7 @@ class Engine:
             return False
         device = job.request.get("device")
         busy = any(isinstance(t, (SweepTask, RivalTask)) and t.doc.get("device") == device for t in self.tasks.values())
-        return busy or (job.kind == RIVAL and any(j.kind == "sweep" and j.request["sweep"] == job.request["sweep"] for j in active))
+        return busy or (job.kind == RIVAL and any(j.kind == "sweep" and j.request.get("sweep") == job.request.get("sweep") for j in active))
 
     def _take_cancels(self) -> None:
         for job in self.store.asked_to_stop():
@@ -162,7 +164,11 @@ class Engine:
         hear |= {c.connection: lambda d=d: self._hear_facts(d) for d, c in self.facts.items()}
         hear |= {c.connection: lambda c=c: self._hear_background(c) for c in self.background}
         for ready in wait([connection for connection in hear if not connection.closed], timeout):
-            hear[ready]()
+            self._beat()
+            try:
+                hear[ready]()
+            except StoreError as error:  # of a device's facts; a task hears its own
+                log.error("%s", error)
 
     def _hear_nursery(self) -> None:
         try:
@@ -250,7 +256,11 @@ class Engine:
             self.last_work = time.monotonic()
         if time.monotonic() - self.last_work < self.idle_s:
             return False
-        return not self.store.jobs(active=True, limit=1)
+        try:
+            return not self.store.jobs(active=True, limit=1)
+        except StoreError as error:
+            log.error("%s", error)
+            return False
 
     def _kill_all(self) -> None:
         for task in self.tasks.values():
@@ -293,12 +303,13 @@ def _serve_until_idle(store: Store, here: dict[str, str]) -> bool:
         lock.truncate()
         lock.write(str(os.getpid()))
         lock.flush()
-        starts.began(store.home)
+        before = starts.began(store.home)
         tag.write_tag(store.home, here)
         with scratch.opened(store.home) as folder:
             toolchain.configure_environment(store.home)
             configure_children(store.home, folder)
             engine = Engine(store, local_devices(), settings.engine_idle_s(), tag.without_package(here))
+            engine.before_died_of = before
             signal.signal(signal.SIGTERM, lambda *_: setattr(engine, "stopping", True))
             log.info("engine %s started for %s", os.getpid(), store.home)
             engine.run()

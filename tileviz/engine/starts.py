@@ -38,9 +38,11 @@ def read(home: Path) -> Starts:
         return Starts()
 
 
-def began(home: Path) -> None:
-    """Called by an engine that has its lock."""
-    _write(home, Starts(read(home).count + 1, os.getpid()))
+def began(home: Path) -> str:
+    """Called by an engine that has its lock; gives the last words of the one before, where that died."""
+    before = read(home)
+    _write(home, Starts(before.count + 1, os.getpid()))
+    return before.said
 
 
 def lived(home: Path) -> None:

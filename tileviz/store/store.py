@@ -92,16 +92,18 @@ class Store(SweepStore, PresetStore, DeletionStore):
         taken = "UPDATE job SET state='running', started=?, attempts=attempts+1 WHERE id=? AND state='queued'"
         return self.database.write(taken, (time.time(), job)) == 1
 
-    def recover_jobs(self, most_attempts: int = 2) -> None:
-        """Called by a new engine: jobs of a dead one are queued again; one that already died with two engines is given up."""
+    def recover_jobs(self, most_attempts: int = 2, died_of: str = "") -> None:
+        """Called by a new engine: jobs of a dead one are queued again; one that already died with two engines is given up. `died_of`: the
+        last words of the dead one."""
         self.clear_abandoned()
+        last = f" ({died_of})" if died_of else ""
+        reason = f"the engine died twice while this ran{last}; see engine.log"
         with self.database.transaction() as connection:
             connection.execute("UPDATE job SET state='cancelled', ended=? WHERE state='cancelling'", (time.time(),))
             self.give_up_sweeps(connection)
             connection.execute(
-                "UPDATE job SET state='failed', reason='the engine died twice while this ran; see engine.log', ended=?"
-                " WHERE state='running' AND kind<>'sweep' AND attempts>=?",
-                (time.time(), most_attempts),
+                "UPDATE job SET state='failed', reason=?, ended=? WHERE state='running' AND kind<>'sweep' AND attempts>=?",
+                (reason, time.time(), most_attempts),
             )
             connection.execute("UPDATE job SET state='queued', phase='', phase_started=NULL, phases='{}' WHERE state='running'")
 
@@ -244,7 +246,7 @@ def _trial(row) -> Trial:
 
 def _job_view(row, position: int | None) -> JobView:
     values = {f.name: row[f.name] for f in fields(JobView) if f.name in row.keys()}
-    values.update(request=json.loads(row["request"]), phases=json.loads(row["phases"]), queue_position=position)
+    values.update(request=dict(json.loads(row["request"])), phases=json.loads(row["phases"]), queue_position=position)
     return JobView(**values)
 
 

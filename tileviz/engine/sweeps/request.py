@@ -1,7 +1,7 @@
 """A sweep as it is asked for: completed, checked, JSON values only, and ready to be a job."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from tileviz.compiler import targets
@@ -12,6 +12,7 @@ from tileviz.engine.sweeps.space import Count, Space, space_of
 from tileviz.errors import BadValue
 from tileviz.kernels import kernel as kernel_of
 from tileviz.records import Config, Device, Problem, TunedConfig
+from tileviz.records_json import known_fields
 
 
 @dataclass(frozen=True)
@@ -142,11 +143,10 @@ def resolve_sweep(
 
 def sweep_from_json(doc: dict[str, Any]) -> SweepRequest:
     """The SweepRequest that a store row or a job holds."""
-    known = {f.name for f in fields(SweepRequest)}
-    values = {name: value for name, value in doc.items() if name in known}
+    values = known_fields(SweepRequest, doc)
     values["problems"] = tuple(values["problems"])
     values["only_baselines"] = tuple(values.get("only_baselines", ()))
-    values["budget"] = Budget(**values["budget"])
+    values["budget"] = Budget(**known_fields(Budget, values["budget"]))
     values["values"] = {name: tuple(found) for name, found in values["values"].items()}
     return SweepRequest(**values)
 

@@ -68,7 +68,7 @@ class SweepTask(LaneUser):
 
     def __init__(self, engine, job: JobView) -> None:
         super().__init__(engine, job)
-        self.sweep: str = self.doc["sweep"]
+        self.sweep: str = self.doc.get("sweep", "")
 
     def begin(self) -> None:
         view = self.store.sweep(self.sweep)
