@@ -5,7 +5,7 @@ from playwright.sync_api import Locator, Page, expect
 SLOW_MS = 180_000
 """For what waits on a compiler."""
 
-PATIENT_MS = 60_000
+PATIENT_MS = 120_000
 """For all else: Playwright's own 5 s are short where two cores also run a browser, a server, an engine and perhaps other tests."""
 
 expect.set_options(timeout=PATIENT_MS)
