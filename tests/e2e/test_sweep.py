@@ -110,6 +110,7 @@ def test_the_sweep_is_still_open_after_a_visit_to_explore_by_the_menu_and_by_the
     for back in (lambda: page.get_by_role("link", name="Sweep").click(), page.go_back):
         settled(page)
         page.locator(".st-key-card_explore button").first.click()
+        expect(run_button(page)).to_be_visible()
         expect(page.get_by_label("N", exact=True)).to_have_value("4096")
         settled(page)
         back()
