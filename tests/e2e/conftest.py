@@ -6,12 +6,20 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import BrowserContext
 
+from tests.e2e.drive import PATIENT_MS
 from tests.serving import Server, serve
 
 CHROMIUM_FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 )  # fmt: skip
+
+
+def pytest_collection_modifyitems(items) -> None:
+    """Time for a machine that has much else to do: each wait of a browser test ends by itself."""
+    for item in items:
+        if item.get_closest_marker("e2e"):
+            item.add_marker(pytest.mark.timeout(900))
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +57,7 @@ def browser_context_args(browser_context_args) -> dict:
 @pytest.fixture
 def context(context: BrowserContext) -> Iterator[BrowserContext]:
     """The browser of one test, in which no page asks another host for anything, nor does what our own policy forbids."""
+    context.set_default_timeout(PATIENT_MS)
     foreign = []
     own = re.compile(r"(http|ws)://127\.0\.0\.1[:/]|data:|blob:")
     context.on("request", lambda request: None if own.match(request.url) else foreign.append(request.url))

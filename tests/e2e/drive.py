@@ -2,14 +2,17 @@
 
 from playwright.sync_api import Locator, Page, expect
 
-SLOW_MS = 90_000
+SLOW_MS = 180_000
 """For what waits on a compiler."""
 
-expect.set_options(timeout=20_000)  # Playwright's own 5 s are short where two cores also run a browser, a server and an engine
+PATIENT_MS = 120_000
+"""For all else: Playwright's own 5 s are short where two cores also run a browser, a server, an engine and perhaps other tests."""
+
+expect.set_options(timeout=PATIENT_MS)
 
 
 def settled(page: Page) -> None:
-    """The script has run and nothing is still loading."""
+    """No script runs and nothing is still loading. Right after a press that is so as well: a test waits for what the press brings."""
     expect(page.locator("[data-testid=stApp]")).to_have_attribute("data-test-script-state", "notRunning", timeout=SLOW_MS)
     expect(page.locator("[data-testid=stSkeleton]")).to_have_count(0, timeout=SLOW_MS)
 
@@ -19,8 +22,11 @@ def visit(page: Page, url: str) -> None:
     settled(page)
 
 
+# Each of these may be there twice for a while: what the last run of the page drew stays until the next one has come to its end.
+
+
 def run_button(page: Page) -> Locator:
-    return page.locator(".st-key-run button")
+    return page.locator(".st-key-run button").first
 
 
 def press_run(page: Page) -> None:
@@ -28,13 +34,15 @@ def press_run(page: Page) -> None:
 
 
 def choose(page: Page, knob: str, value: str) -> None:
-    page.get_by_role("radiogroup", name=knob).get_by_role("radio", name=value, exact=True).click()
+    choice = page.get_by_role("radiogroup", name=knob).get_by_role("radio", name=value, exact=True)
+    choice.click()
+    expect(choice).to_be_checked()
     settled(page)
 
 
 def cell(page: Page, label: str) -> Locator:
     """One of the four figures at the top."""
-    return page.locator("[data-testid=stMetric]").filter(has_text=label)
+    return page.locator("[data-testid=stMetric]").filter(has_text=label).first
 
 
 def see_result(page: Page, word: str = "right") -> None:

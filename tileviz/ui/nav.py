@@ -10,7 +10,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from tileviz.ui import ahead, door, look, state, trouble
+from tileviz.ui import ahead, back, door, look, state, trouble
 
 ICON = str(Path(__file__).parent / "icon.png")
 """A file of ours: a named icon would be fetched from the internet."""
@@ -38,6 +38,7 @@ def run() -> None:
     page = _navigation()
     st.session_state["_entry"] = True
     look.apply()
+    back.in_one_step()
     page.run()
     ahead.read()
     door.watch()
