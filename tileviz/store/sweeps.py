@@ -149,14 +149,13 @@ class SweepStore:
 
     def note_sweep(self, sweep: str, *, tied: dict[int, list[str]] | None = None, notes: dict[str, Any] | None = None) -> None:
         """Adds ties and notes to what is there; ties that are None are taken away."""
-        with self.database.transaction() as connection:
+        with self.database.connect() as connection:  # only the engine writes notes
             row = connection.execute("SELECT tied, notes FROM sweep WHERE id=?", (sweep,)).fetchone()
-            if row is None:
-                return
+        if row is not None:
             merged = {**json.loads(row["tied"]), **{str(k): v for k, v in (tied or {}).items()}}
             merged = {problem: trials for problem, trials in merged.items() if trials is not None}
             said = {**json.loads(row["notes"]), **(notes or {})}
-            connection.execute("UPDATE sweep SET tied=?, notes=? WHERE id=?", (json.dumps(merged), json.dumps(said), sweep))
+            self.database.write("UPDATE sweep SET tied=?, notes=? WHERE id=?", (json.dumps(merged), json.dumps(said), sweep))
 
     def save_sweep_trials(
         self,
@@ -166,18 +165,16 @@ class SweepStore:
         seconds: float | None = None,
         columns: dict[str, Any] | None = None,
     ) -> None:
-        """Writes trials and their rows at once: each trial with the ordinals of the configs it stands for (equal ones share it).
+        """Writes trials and their rows: each trial with the ordinals of the configs it stands for (equal ones share it).
 
         The first ordinal is the trial's own config; the others keep their config and name the first in their reason. Also tells the job
         queue that this sweep makes progress, so that engines that died before do not count against it.
         """
-        statements = [statement for ordinals, trial in done for statement in swept_trial_written(sweep, ordinals, trial, columns or {})]
-        with self.database.transaction() as connection:
-            for statement, values in statements:
-                connection.execute(statement, values)
-            connection.execute("UPDATE job SET attempts=0 WHERE id=(SELECT job FROM sweep WHERE id=?) AND state='running'", (sweep,))
-            if seconds is not None:
-                connection.execute("UPDATE sweep SET seconds=? WHERE id=?", (seconds, sweep))
+        written = [statement for ordinals, trial in done for statement in swept_trial_written(sweep, ordinals, trial, columns or {})]
+        written.append(("UPDATE job SET attempts=0 WHERE id=(SELECT job FROM sweep WHERE id=?) AND state='running'", (sweep,)))
+        if seconds is not None:
+            written.append(("UPDATE sweep SET seconds=? WHERE id=?", (seconds, sweep)))
+        self.database.write_many(written)  # a trial before its row: one whose row was not written is tried again
 
     def link_sweep_rows(self, sweep: str, ordinals: Sequence[int], same_as: int) -> None:
         """Marks configs whose generated source turned out to be that of another one."""
