@@ -74,6 +74,8 @@ class Figures:
     press_longest_s: float
     lock_longest_s: float
     """That the write lock was seen held by one process, with no look in between that found it free."""
+    by: str
+    """Whose lock that was: `a session` or `the engine`."""
     looks: int
     counted_s: float
     """`Database.longest_lock_s` of the sessions' process: with the wait for the interpreter."""
@@ -127,6 +129,7 @@ def measured(home: Path, sessions: int, busy: int) -> Figures:
         press_median_s=statistics.median(presses),
         press_longest_s=max(presses),
         lock_longest_s=seen["longest_s"],
+        by="a session" if seen["by"] == os.getpid() else "the engine",
         looks=seen["looks"],
         counted_s=store.database.longest_lock_s,
         seconds=time.monotonic() - began,
@@ -201,15 +204,16 @@ def looked(path: Path, until: int) -> dict:
     """Looks who holds the write lock, some thousand times a second, until the other end of the pipe `until` is closed."""
     os.set_blocking(until, False)
     longest = since = 0.0
-    holder = looks = 0
+    holder = looks = by = 0
     with open(f"{path}-shm", "rb") as file:
         while not _is_closed(until):
             for _ in range(100):
                 now, who = time.monotonic(), held_by(file.fileno())
                 since = since if who and who == holder else now
-                longest, holder, looks = max(longest, now - since), who, looks + 1
+                longest, by = max((longest, by), (now - since, who))
+                holder, looks = who, looks + 1
                 time.sleep(BETWEEN_LOOKS_S)
-    return {"longest_s": longest, "looks": looks}
+    return {"longest_s": longest, "by": by, "looks": looks}
 
 
 def held_by(descriptor: int) -> int:
@@ -232,7 +236,10 @@ def table(found: Figures) -> str:
         ("presses refused", f"{len(found.refused)}"),
         ("runs and sweeps that failed", f"{len(found.failed)}"),
         ("a press: median, longest", f"{found.press_median_s:.2f} s, {found.press_longest_s:.2f} s"),
-        (f"longest write lock, in {found.looks:,} looks; at most {MOST_LOCK_S:g} s", duration_us(1e6 * found.lock_longest_s)),
+        (
+            f"longest write lock, in {found.looks:,} looks; at most {MOST_LOCK_S:g} s",
+            f"{duration_us(1e6 * found.lock_longest_s)}, of {found.by}",
+        ),
         ("longest write of the sessions, with its wait for the interpreter", duration_us(1e6 * found.counted_s)),
     ]
     lines = [f"{what:<68} {figure}" for what, figure in rows]

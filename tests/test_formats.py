@@ -56,4 +56,8 @@ def test_a_count_has_every_digit_or_looks_rounded(value, words):
 def test_a_ratio_is_told_only_where_it_cannot_be_one(verdict, low, high, cell, sentence):
     found = Comparison(verdict, 1.05, low, high)
     assert (compared_value(found), compared_with(found, "cuBLAS")) == (cell, sentence)
+    assert interval(found).endswith("meet") == (cell == "unclear")
+
+
+def test_an_interval_is_told_to_three_digits():
     assert interval(Comparison("faster", 1.05, 1.04, 1.06)) == "1.04 to 1.06"

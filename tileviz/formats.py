@@ -111,8 +111,9 @@ def compared_with(comparison, title: str) -> str:
 
 
 def interval(comparison) -> str:
-    """`1.04 to 1.06`: where their median over ours lies, at 95 %."""
-    return f"{significant(comparison.low)} to {significant(comparison.high)}"
+    """`1.04 to 1.06`: where their median over ours lies, at 95 %; and why that decides nothing, where it does not."""
+    meet = ", but p10 to p90 of both meet" if comparison.verdict == "unclear" else ""
+    return f"{significant(comparison.low)} to {significant(comparison.high)}{meet}"
 
 
 def seconds(value: float) -> str:

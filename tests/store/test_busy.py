@@ -12,7 +12,7 @@ import pytest
 from tests.store.test_store import a_trial
 from tests.store.test_sweeps import REQUEST, rows, trial
 from tileviz.errors import StoreError
-from tileviz.store import Store, database, sweeps
+from tileviz.store import Store, database, sweep_rows, sweeps
 from tileviz.store.sweeps import SweepRow
 
 MANY = [SweepRow(number, number % 2, {"block_M": number}) for number in range(1000)]
@@ -119,7 +119,7 @@ def test_others_write_between_the_parts_of_a_large_sweep_and_see_it_only_when_it
 
     monkeypatch.setattr(store.database, "_timed_write", between)
     store.create_sweep("s", REQUEST, MANY, job="j")
-    assert len(seen) == 1 + len(MANY) // sweeps.ROWS_AT_ONCE and all(each == (False, None, [], []) for each in seen)
+    assert len(seen) == 1 + len(MANY) // sweep_rows.ROWS_AT_ONCE and all(each == (False, None, [], []) for each in seen)
     assert store.sweep("s") is None, "its job is not there yet"
     store.submit("sweep", {"sweep": "s"}, job="j")
     view = store.sweep("s")
@@ -146,7 +146,7 @@ def test_a_writer_that_is_killed_leaves_nothing_to_see_and_its_rest_is_cleared(s
     assert os.waitpid(pid, 0)[1] == signal.SIGKILL
     assert store.sweep("half") is None and store.sweeps() == []
     store.create_sweep("whole", REQUEST, MANY, state="done")
-    assert count(store, "half") == min(len(MANY), (after - 1) * sweeps.ROWS_AT_ONCE), "the process might still be at work"
+    assert count(store, "half") == min(len(MANY), (after - 1) * sweep_rows.ROWS_AT_ONCE), "the process might still be at work"
     monkeypatch.setattr(sweeps, "ABANDONED_S", 0.0)
     store.recover_jobs()
     assert count(store, "half") == 0 and count(store, "whole") == len(MANY)

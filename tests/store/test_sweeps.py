@@ -218,3 +218,14 @@ def test_a_trial_of_a_sweep_stays_one_when_it_is_written_again(store):
     assert [t.trial for t in store.trials("gemm", sweeps=False)] == []
     store.save_trial(trial("swept"))
     assert [t.trial for t in store.trials("gemm", sweeps=False)] == [] and [t.trial for t in store.trials("gemm")] == ["swept"]
+
+
+def test_ties_that_are_none_are_taken_away_and_the_fastest_is_the_best_again(store):
+    filled(store)
+    store.save_sweep_trials("s1", [((1,), trial("t1", timing=replace(trial("x").timing, samples_us=(1.5,))))])
+    store.finish_sweep("s1", "cancelled")
+    store.note_sweep("s1", tied={0: ["t0"], 1: ["t3"]})
+    assert store.sweep("s1").best[0] == "t0", "the finals decide"
+    store.note_sweep("s1", tied={0: None})
+    view = store.sweep("s1")
+    assert view.best[0] == "t1" and view.tied == {1: ["t3"]}, "they knew nothing of what was tried since"

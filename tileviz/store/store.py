@@ -110,13 +110,8 @@ class Store(SweepStore, PresetStore, DeletionStore):
     def start_phase(self, job: str, phase: str) -> None:
         """Ends the current phase with its seconds and starts the next."""
         now = time.time()
-        with self.database.transaction() as connection:
-            row = connection.execute("SELECT phase, phase_started, phases FROM job WHERE id=?", (job,)).fetchone()
-            if row is None:
-                return
-            connection.execute(
-                "UPDATE job SET phase=?, phase_started=?, phases=? WHERE id=?", (phase, now, json.dumps(_closed_phases(row, now)), job)
-            )
+        phases = self._closed_phases(job, now)
+        self.database.write("UPDATE job SET phase=?, phase_started=?, phases=? WHERE id=?", (phase, now, phases, job))
 
     def job_has(self, job: str, *, trial: str | None = None, artifact: str | None = None) -> None:
         """Points a job at its trial or artifact as soon as there is one."""
@@ -125,14 +120,16 @@ class Store(SweepStore, PresetStore, DeletionStore):
     def finish(self, job: str, state: str, reason: str = "") -> None:
         """Ends a job as `done`, `failed` or `cancelled`."""
         now = time.time()
-        with self.database.transaction() as connection:
+        self.database.write(
+            "UPDATE job SET state=?, reason=?, phase='', phase_started=NULL, phases=?, ended=? WHERE id=?",
+            (state, reason, self._closed_phases(job, now), now, job),
+        )
+
+    def _closed_phases(self, job: str, now: float) -> str:
+        """The seconds of a job's phases when the current one ends now, as they are stored. Only the engine writes them."""
+        with self.database.connect() as connection:
             row = connection.execute("SELECT phase, phase_started, phases FROM job WHERE id=?", (job,)).fetchone()
-            if row is None:
-                return
-            connection.execute(
-                "UPDATE job SET state=?, reason=?, phase='', phase_started=NULL, phases=?, ended=? WHERE id=?",
-                (state, reason, json.dumps(_closed_phases(row, now)), now, job),
-            )
+        return json.dumps(_closed_phases(row, now) if row is not None else {})
 
     # trials
 

@@ -7,19 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tileviz.measured import Best, best_of
-from tileviz.records import Trial, canonical_json
+from tileviz.records import Trial
 from tileviz.records_json import to_json
-from tileviz.store.rows import document, trial_written
-
-NOT_RUN = "not_run"
-"""Status of a row whose config was not tried (yet): not a trial's status."""
+from tileviz.store.rows import document
+from tileviz.store.sweep_rows import FLAGS, NOT_RUN, RESULTS, ROWS_AT_ONCE, SweepRow, rows_written, swept_trial_written
 
 PREPARING = "preparing"
 """State of a sweep whose rows are being written. It is there for others when it has another state, or when its job is there: the row of the
 job is the last to be written."""
-
-ROWS_AT_ONCE = 100
-"""Rows of a new sweep in one statement, which holds the write lock for some milliseconds."""
 
 ABANDONED_S = 600.0
 """Age from which a sweep that is still PREPARING is the rest of a process that was killed: rows are written within seconds."""
@@ -27,15 +22,7 @@ ABANDONED_S = 600.0
 MOST_DEATHS = 25
 """Engines that may die one after the other, with no new trial in between, before a sweep is given up: killing them is no crash loop."""
 
-RESULTS = (
-    "status", "reason", "trial", "median_us", "p10_us", "p90_us", "n", "tflops", "gbps", "roofline", "rel_error", "registers",
-    "spill_bytes", "shared_static_bytes", "shared_dynamic_bytes", "threads_launched", "blocks_per_sm", "occupancy", "stack_bytes",
-    "instructions", "implausible", "launch_bound", "short", "finalist", "compile_s", "measure_s", "ended",
-)  # fmt: skip
-"""Columns of a row that its result fills."""
-
-_FLAGS = ("implausible", "launch_bound", "short", "finalist")
-_PLAIN = ("ordinal", "same_as", *(name for name in RESULTS if name not in ("instructions", *_FLAGS)))
+_PLAIN = ("ordinal", "same_as", *(name for name in RESULTS if name not in ("instructions", *FLAGS)))
 
 
 @dataclass(frozen=True)
@@ -94,20 +81,6 @@ class Pace:
     """Configs by status, equal ones once; with those that a rule forbids."""
 
 
-@dataclass(frozen=True)
-class SweepRow:
-    """One requested config as it goes into a new sweep."""
-
-    ordinal: int
-    problem: int
-    config: dict[str, Any]
-    status: str = NOT_RUN
-    reason: str = ""
-    same_as: int | None = None
-    results: dict[str, Any] = field(default_factory=dict)
-    """Columns of RESULTS that are known already (an import)."""
-
-
 class SweepStore:
     """The part of `Store` that knows sweeps; uses its `database`."""
 
@@ -129,7 +102,7 @@ class SweepStore:
         of = (request["kernel"], request["target"], request.get("device"), json.dumps(to_json(request)))
         head = (sweep, *of, PREPARING, reason, time.time(), job)
         columns = "id, kernel, target, device, request, state, reason, created, job"
-        written = [(f"INSERT INTO sweep ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", head), *_rows_written(sweep, list(rows))]
+        written = [(f"INSERT INTO sweep ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", head), *rows_written(sweep, list(rows))]
         if job is None:
             written.append(("UPDATE sweep SET state=? WHERE id=?", (state, sweep)))
         self.clear_abandoned()
@@ -176,14 +149,13 @@ class SweepStore:
 
     def note_sweep(self, sweep: str, *, tied: dict[int, list[str]] | None = None, notes: dict[str, Any] | None = None) -> None:
         """Adds ties and notes to what is there; ties that are None are taken away."""
-        with self.database.transaction() as connection:
+        with self.database.connect() as connection:  # only the engine writes notes
             row = connection.execute("SELECT tied, notes FROM sweep WHERE id=?", (sweep,)).fetchone()
-            if row is None:
-                return
+        if row is not None:
             merged = {**json.loads(row["tied"]), **{str(k): v for k, v in (tied or {}).items()}}
             merged = {problem: trials for problem, trials in merged.items() if trials is not None}
             said = {**json.loads(row["notes"]), **(notes or {})}
-            connection.execute("UPDATE sweep SET tied=?, notes=? WHERE id=?", (json.dumps(merged), json.dumps(said), sweep))
+            self.database.write("UPDATE sweep SET tied=?, notes=? WHERE id=?", (json.dumps(merged), json.dumps(said), sweep))
 
     def save_sweep_trials(
         self,
@@ -193,18 +165,16 @@ class SweepStore:
         seconds: float | None = None,
         columns: dict[str, Any] | None = None,
     ) -> None:
-        """Writes trials and their rows at once: each trial with the ordinals of the configs it stands for (equal ones share it).
+        """Writes trials and their rows: each trial with the ordinals of the configs it stands for (equal ones share it).
 
         The first ordinal is the trial's own config; the others keep their config and name the first in their reason. Also tells the job
         queue that this sweep makes progress, so that engines that died before do not count against it.
         """
-        statements = [statement for ordinals, trial in done for statement in _trial_written(sweep, ordinals, trial, columns or {})]
-        with self.database.transaction() as connection:
-            for statement, values in statements:
-                connection.execute(statement, values)
-            connection.execute("UPDATE job SET attempts=0 WHERE id=(SELECT job FROM sweep WHERE id=?) AND state='running'", (sweep,))
-            if seconds is not None:
-                connection.execute("UPDATE sweep SET seconds=? WHERE id=?", (seconds, sweep))
+        written = [statement for ordinals, trial in done for statement in swept_trial_written(sweep, ordinals, trial, columns or {})]
+        written.append(("UPDATE job SET attempts=0 WHERE id=(SELECT job FROM sweep WHERE id=?) AND state='running'", (sweep,)))
+        if seconds is not None:
+            written.append(("UPDATE sweep SET seconds=? WHERE id=?", (seconds, sweep)))
+        self.database.write_many(written)  # a trial before its row: one whose row was not written is tried again
 
     def link_sweep_rows(self, sweep: str, ordinals: Sequence[int], same_as: int) -> None:
         """Marks configs whose generated source turned out to be that of another one."""
@@ -245,7 +215,7 @@ class SweepStore:
         times, rates, resources, flags, and `instructions` {"sass": {class: n}} where asked for."""
         where = f" AND status IN ({', '.join('?' * len(statuses))})" if statuses else ""
         counts = "instructions" if instructions else "NULL"
-        wanted = ", ".join(("problem", "config", f"{counts} AS counted", *_PLAIN, *_FLAGS))
+        wanted = ", ".join(("problem", "config", f"{counts} AS counted", *_PLAIN, *FLAGS))
         with self.database.connect() as connection:
             head = connection.execute("SELECT request FROM sweep WHERE id=?", (sweep,)).fetchone()
             if head is None:
@@ -261,7 +231,7 @@ class SweepStore:
         """What `sweep_frame` gives, as a list for each column, in the order of the configs; `config` and `instructions` are the JSON texts
         as they are stored, and the problem is its `problem_index` alone. For charts: a third of the time and of the memory. Empty for a
         sweep that is not here."""
-        names = ("problem_index", "config", "instructions", *_PLAIN, *_FLAGS)
+        names = ("problem_index", "config", "instructions", *_PLAIN, *FLAGS)
         asked = f"SELECT problem, {', '.join(names[1:])} FROM sweep_trial WHERE sweep=? ORDER BY ordinal"
         with self.database.connect() as connection:
             cursor = connection.cursor()
@@ -285,87 +255,10 @@ _HEADS = (
     f" WHERE {_WHOLE}"
 )
 
-# a finalist is measured again at the end: `ended` stays the moment of its first result
-_FILL = ", ".join("ended=coalesce(ended, ?)" if name == "ended" else f"{name}=?" for name in RESULTS)
-_FILL_ROWS = f"UPDATE sweep_trial SET {_FILL} WHERE sweep=? AND ordinal IN (SELECT value FROM json_each(?))"
-
-
-def _trial_written(sweep: str, ordinals: Sequence[int], trial: Trial, columns: dict[str, Any]) -> list[tuple[str, tuple]]:
-    """The statements that write a trial, its own row, and those of the configs that share it."""
-    own, *others = ordinals
-    values = {**row_values(trial), **columns}
-    written = [trial_written(trial, swept=True), (_FILL_ROWS, (*(values[name] for name in RESULTS), sweep, json.dumps([own])))]
-    if others:
-        values["reason"] = f"same code as config {own}" + (f": {trial.reason}" if trial.reason else "")
-        written.append((_FILL_ROWS, (*(values[name] for name in RESULTS), sweep, json.dumps(others))))
-    return written
-
-
-def row_values(trial: Trial) -> dict[str, Any]:
-    """The RESULTS columns of a trial."""
-    timing, found, compiled = trial.timing, trial.resources, ("lower", "compile", "disassemble")
-    measured = ("inputs and reference", "load", "check", "time")
-    return {
-        "status": trial.status,
-        "reason": trial.reason,
-        "trial": trial.trial,
-        "median_us": timing.median_us if timing and timing.samples_us else None,
-        "p10_us": timing.p10_us if timing and timing.samples_us else None,
-        "p90_us": timing.p90_us if timing and timing.samples_us else None,
-        "n": timing.n if timing else None,
-        "tflops": trial.tflops,
-        "gbps": trial.gbps,
-        "roofline": trial.roofline.fraction if trial.roofline else None,
-        "rel_error": to_json(trial.verdict.rel_error) if trial.verdict else None,
-        "registers": found.registers,
-        "spill_bytes": found.spill_bytes,
-        "shared_static_bytes": found.shared_bytes.static,
-        "shared_dynamic_bytes": found.shared_bytes.dynamic,
-        "threads_launched": found.threads_launched,
-        "blocks_per_sm": found.blocks_per_sm,
-        "occupancy": found.occupancy,
-        "stack_bytes": found.stack_bytes,
-        "instructions": json.dumps(trial.instructions) if trial.instructions else None,
-        "implausible": int(bool(timing and timing.implausible)),
-        "launch_bound": int(bool(timing and timing.launch_bound)),
-        "short": 0,
-        "finalist": 0,
-        "compile_s": _seconds(trial, compiled),
-        "measure_s": _seconds(trial, measured),
-        "ended": time.time(),
-    }
-
-
-def _seconds(trial: Trial, phases: Sequence[str]) -> float | None:
-    spent = [trial.seconds[phase] for phase in phases if phase in trial.seconds]
-    return round(sum(spent), 4) if spent else None
-
-
-def _rows_written(sweep: str, rows: Sequence[SweepRow]) -> list[tuple[str, list]]:
-    """The statements that insert the rows of a new sweep, with the columns of RESULTS that any of them fills."""
-    filled = ("status", "reason", *sorted({name for row in rows for name in row.results} - {"status", "reason"}))
-    names = ("sweep", "ordinal", "problem", "config", "config_key", "same_as", *filled)
-    marks = f"({', '.join('?' * len(names))})"
-    written = []
-    for start in range(0, len(rows), ROWS_AT_ONCE):
-        part = [_new_row(sweep, row, filled) for row in rows[start : start + ROWS_AT_ONCE]]
-        statement = f"INSERT INTO sweep_trial ({', '.join(names)}) VALUES {', '.join([marks] * len(part))}"
-        written.append((statement, [value for values in part for value in values]))
-    return written
-
-
-def _new_row(sweep: str, row: SweepRow, filled: Sequence[str]) -> tuple:
-    results = {**dict.fromkeys(_FLAGS, 0), "status": row.status, "reason": row.reason, **row.results}
-    if isinstance(results.get("instructions"), dict):
-        results["instructions"] = json.dumps(results["instructions"])
-    config = json.dumps(row.config)
-    return (sweep, row.ordinal, row.problem, config, canonical_json(row.config), row.same_as, *(results.get(name) for name in filled))
-
-
 def _frame_row(row, problems: list, config: dict, counted: dict | None) -> dict[str, Any]:
     out = {"problem": problems[row["problem"]], "problem_index": row["problem"], "config": config, "instructions": counted}
     out |= {name: row[name] for name in _PLAIN}
-    return out | {name: bool(row[name]) for name in _FLAGS}
+    return out | {name: bool(row[name]) for name in FLAGS}
 
 
 def _view(connection, row) -> SweepView:

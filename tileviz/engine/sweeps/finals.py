@@ -8,7 +8,7 @@ from tileviz.engine.jobs import MeasureJob
 from tileviz.engine.phases import BASELINE
 from tileviz.engine.sweeps.jobs import FinalsJob
 from tileviz.kernels import kernel as kernel_of
-from tileviz.measured import BaselineResult, ranked
+from tileviz.measured import BaselineResult, best_of, ranked
 from tileviz.records import Trial
 
 
@@ -28,8 +28,8 @@ class Finals:
         for number in range(len(self.request.problems)):
             if new_trials or number not in view.tied:
                 self.steps.append(("turns", number))
-            elif view.tied[number]:
-                self.best[number] = self.store.trial(view.tied[number][0])
+            elif found := best_of(self._rows_of(number), view.tied[number]):
+                self.best[number] = self.store.trial(found["trial"])
             self.steps.append(("baselines", number))
         self.now: tuple[str, int] | None = None
         self.skip: tuple[str, ...] = ()
@@ -78,7 +78,7 @@ class Finals:
 
     def _begin_turns(self, number: int) -> None:
         """The finalists of a problem, fastest first. A single one needs no turns; there is none where every config is launch-bound."""
-        rows = ranked(row for row in self.rows.values() if row["problem_index"] == number)
+        rows = ranked(self._rows_of(number))
         trials = [self.store.trial(row["trial"]) for row in rows[: self.request.finalists or 1]]
         trials = [trial for trial in trials if trial is not None]
         if not trials:
@@ -91,6 +91,9 @@ class Finals:
             return
         entries = tuple((self.request.trial_request(number, trial.config), trial) for trial in trials)
         self.task.use_lane(self.finals_job(entries))
+
+    def _rows_of(self, number: int) -> list[dict]:
+        return [row for row in self.rows.values() if row["problem_index"] == number]
 
     def _begin_baselines(self, number: int) -> None:
         best = self.best.get(number)

@@ -270,10 +270,10 @@ class SweepTask(LaneUser):
         self._settle(item.ordinal, trial)
         if self.stage == "search" and self.ready and not self.why and not self._budget_spent():
             self._feed_lane()
-        self._save_trials([trial], item.ordinal)
         if item.problem in self.had_turns:
             self.had_turns.discard(item.problem)
             self.store.note_sweep(self.sweep, tied={item.problem: None})  # earlier finals know nothing of this config
+        self._save_trials([trial], item.ordinal)
 
     def _settle(self, ordinal: int, trial: Trial) -> None:
         for settled in (ordinal, *self.search.followers.get(ordinal, [])):
