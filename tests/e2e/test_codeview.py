@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.drive import SLOW_MS, run_button, see_no_trouble, settled, visit
+from tests.e2e.drive import SLOW_MS, run_button, see_no_trouble, settled, visit, wait_until
 from tileviz.kernels import kernel
 
 pytestmark = pytest.mark.e2e
@@ -136,10 +136,8 @@ def test_two_configs_stand_side_by_side_and_scroll_as_one(server, page: Page):
     expect(left.locator(".row.m-removed").first).to_be_visible()
     left.locator(".body").evaluate("body => body.scrollTo(0, 3000)")
     expect(right.locator(".row.m-added, .row.m-filler").first).to_be_visible()
-    page.wait_for_function(
-        """() => { const [a, b] = ["A", "B"].map(side => document.querySelector(`.st-key-diff_${side} .body`)?.scrollTop);
-           return a > 0 && a === b }"""
-    )
+    top = "body => body.scrollTop"
+    wait_until(lambda: right.locator(".body").evaluate(top) == left.locator(".body").evaluate(top) > 0)
     see_no_trouble(page)
 
 

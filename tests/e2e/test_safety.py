@@ -1,14 +1,13 @@
 """What a stranger on the network or a hostile web page may do: nothing."""
 
 import socket
-import time
 import urllib.request
 from urllib.error import HTTPError
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.drive import see_no_trouble, settled, visit
+from tests.e2e.drive import see_no_trouble, settled, visit, wait_until
 from tests.ui import sweep_examples
 from tests.ui.test_door import handshake
 from tileviz.store import Store
@@ -179,10 +178,3 @@ def status(method: str, url: str, headers: dict[str, str]) -> int:
         return urllib.request.urlopen(urllib.request.Request(url, b"x" if method == "PUT" else None, headers, method=method)).status
     except HTTPError as refused:
         return refused.code
-
-
-def wait_until(holds, most_s: float = 60) -> None:
-    end = time.monotonic() + most_s
-    while not holds():
-        assert time.monotonic() < end, "it never held"
-        time.sleep(0.2)
