@@ -44,6 +44,7 @@ def environment() -> dict[str, str]:
     found = {name: os.environ.get(name, "") for name in DECIDES}
     found["CUDA_DEVICE_ORDER"] = found["CUDA_DEVICE_ORDER"] or "PCI_BUS_ID"  # as `server.configure_children` sets it
     found["PYTHONPATH"] = os.pathsep.join(_python_path())
+    found["TMPDIR"] = os.path.abspath(os.environ["TMPDIR"]) if os.environ.get("TMPDIR") else ""  # who is told to set another one does
     found |= {name: tools.identity(tools.cxx() if name == TOOLS[0] else tools.cuda_tool(name)) for name in TOOLS}
     found["LD_LIBRARY_PATH"] = _libraries()
     found |= {"NVRTC": tools.nvrtc_version() or "none", **facts.package_versions()}
