@@ -9,6 +9,7 @@ from tileviz import formats
 from tileviz.cli.sweep import sweep_text
 from tileviz.engine import presets
 from tileviz.engine.sweeps import results
+from tileviz.errors import BadRequest
 from tileviz.measured import best_of, fastest_baseline, ranked, why_no_best
 from tileviz.store import Store
 from tileviz.store.recorded import FILE, Recorded
@@ -164,6 +165,15 @@ def test_where_every_config_is_launch_bound_none_is_named_and_it_says_why(tmp_pa
     assert starred(table, 0) == [] and len(top.top_frame(table, 0, 5)) == 5
     assert card.standing(table, 0, None) == "launch-bound: not ranked"
     assert presets.best_of(store, view) == []
+
+
+def test_the_best_of_the_finals_is_the_best_after_export_and_import(there, tmp_path):
+    store, sweep = Store(tmp_path), "13a132c705c4"
+    view, text = there.sweep(sweep), results.export(there, sweep, "json")
+    back = store.sweep(results.bring_in_content(store, text.encode(), "sweep.json"))
+    assert back.tied == view.tied and {n: b.ordinal for n, b in back.bests.items()} == {n: b.ordinal for n, b in view.bests.items()}
+    with pytest.raises(BadRequest, match=r"\$\.tied\[0\]: problem 0 has no trial 'other'"):
+        results.bring_in_content(store, json.dumps({**json.loads(text), "tied": {"0": ["other"]}}).encode(), "sweep.json")
 
 
 def test_why_there_is_no_best_counts_what_has_a_time():

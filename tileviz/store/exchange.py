@@ -6,6 +6,7 @@ What comes in is checked as a whole, against the types of `schemas`, before a ro
 import codecs
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -72,12 +73,18 @@ def _text(content: bytes) -> str:
 def to_json_text(view: SweepView, frame: Sequence[dict[str, Any]]) -> str:
     """Everything: the request, and every column of every row."""
     head = {"format": "tileviz sweep", "version": 1, "sweep": view.id, "status": view.state, "reason": view.reason, "seconds": view.seconds}
-    return json.dumps({**head, "request": view.request, "counts": view.counts, "rows": list(frame)}, indent=None)
+    return json.dumps({**head, "request": view.request, "counts": view.counts, "tied": view.tied, "rows": list(frame)}, indent=None)
 
 
 def from_json(content: bytes) -> SweepFile:
     document = schemas.decoded(content, schemas.Sweep)
-    return sweep_file(document.request, document.rows, lambda number, field: f"$.rows[{number}].{field}")
+    found = sweep_file(document.request, document.rows, lambda number, field: f"$.rows[{number}].{field}")
+    trials = {(row.problem_index, row.trial) for row in document.rows}
+    for problem, tied in document.tied.items():
+        unknown = next((trial for trial in tied if (problem, trial) not in trials), None)
+        if unknown is not None:
+            raise schemas.no_sweep(f"$.tied[{problem}]: problem {problem} has no trial '{unknown}'")
+    return replace(found, tied=document.tied)
 
 
 # what is stored

@@ -115,6 +115,8 @@ class Sweep(Struct):
 
     request: Request
     rows: Annotated[list[Row], Meta(min_length=1)]
+    tied: dict[Count, list[Name]] = {}
+    """Trials that were measured in turn and tied for the best, by problem, the best first."""
 
 
 class Measurement(Struct):

@@ -1,7 +1,7 @@
 """What every format of a sweep's file comes to: what was asked for and the rows, checked against one another."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -22,6 +22,8 @@ class SweepFile:
     rows: list[SweepRow]
     notes: tuple[str, ...] = ()
     """How it was read where the file left that open, a sentence each."""
+    tied: dict[int, list[str]] = field(default_factory=dict)
+    """Trials that tied for the best of a problem, the best first, where the file tells."""
 
 
 Place = Callable[[int, str], str]

@@ -91,6 +91,8 @@ def bring_in_content(store: Store, content: bytes, name: str) -> str:
     sweep = new_id()
     reason = ". ".join((f"imported from {name}", *(note.rstrip(".") for note in found.notes)))
     store.create_sweep(sweep, {**found.request, "imported": name}, found.rows, state="done", reason=reason)
+    if found.tied:
+        store.note_sweep(sweep, tied=found.tied)
     return sweep
 
 
