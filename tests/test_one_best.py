@@ -169,8 +169,9 @@ def test_where_every_config_is_launch_bound_none_is_named_and_it_says_why(tmp_pa
 
 def test_the_best_of_the_finals_is_the_best_after_export_and_import(there, tmp_path):
     store, sweep = Store(tmp_path), "13a132c705c4"
-    view, text = there.sweep(sweep), results.export(there, sweep, "json")
-    back = store.sweep(results.bring_in_content(store, text.encode(), "sweep.json"))
+    view, file = there.sweep(sweep), tmp_path / "sweep.json"
+    results.export(there, sweep, "json", file)
+    back, text = store.sweep(results.bring_in(store, file)), file.read_text()
     assert back.tied == view.tied and {n: b.ordinal for n, b in back.bests.items()} == {n: b.ordinal for n, b in view.bests.items()}
     with pytest.raises(BadRequest, match=r"\$\.tied\[0\]: problem 0 has no trial 'other'"):
         results.bring_in_content(store, json.dumps({**json.loads(text), "tied": {"0": ["other"]}}).encode(), "sweep.json")
