@@ -202,7 +202,7 @@ def why_no_best(rows: Iterable[Mapping[str, Any]]) -> str:
 
 def _is_timed(row: Mapping[str, Any]) -> bool:
     own = row["status"] == "ok" and not row["implausible"] and (row["same_as"] is None or row["same_as"] != row["same_as"])
-    return own and row["median_us"] is not None and row["median_us"] > 0
+    return own and isinstance(row["median_us"], int | float) and row["median_us"] > 0  # an earlier version took files unchecked
 
 
 def fastest_baseline(baselines: Sequence[BaselineResult]) -> BaselineResult | None:

@@ -270,7 +270,7 @@ def _view(connection, row) -> SweepView:
     tied = {int(problem): trials for problem, trials in json.loads(row["tied"]).items()}
     request = json.loads(row["request"])
     turns = {} if state in ("queued", "running") else tied
-    bests = {number: _best(connection, row["id"], number, turns.get(number, ())) for number in range(len(request["problems"]))}
+    bests = {number: _best(connection, row["id"], number, turns.get(number, ())) for number in range(_problems(request))}
     return SweepView(
         state=state,
         reason=reason,
@@ -291,6 +291,12 @@ _FASTEST = (
     " ORDER BY median_us, ordinal LIMIT 1"
 )
 _IN_TURN = f"{_CANDIDATES} WHERE trial IN (SELECT value FROM json_each(?)) AND +sweep=?"
+
+
+def _problems(request: dict[str, Any]) -> int:
+    """How many problems a sweep has; 0 where its request is none: an earlier version took files unchecked."""
+    found = request.get("problems")
+    return len(found) if isinstance(found, list) else 0
 
 
 def _best(connection, sweep: str, problem: int, turns: Sequence[str]) -> Best | None:
