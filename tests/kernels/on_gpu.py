@@ -30,6 +30,7 @@ def check(name: str, problem: dict, chosen: dict) -> None:
     runtime.executable(lambda: kernel.build(full, knobs, hopper), hopper, kernel.pass_configs(knobs))(*inputs, output)
     torch.cuda.synchronize()
     truth = Truth.of(kernel, full, inputs)
-    how = {"accumulate": kernel.accumulate(full), "error_scale": kernel.error_scale, "exponents": truth.exponents}
-    said = verify(output, truth.reference, dtype=dtype, math_mode=kernel.math_mode(full, hopper), inputs=inputs, **how)
+    how = {"accumulate": kernel.accumulate(full), "error_scale": kernel.error_scale, "cancelled": kernel.cancelled(full)}
+    how |= {"math_mode": kernel.math_mode(full, hopper), "exponents": truth.exponents}
+    said = verify(output, truth.reference, dtype=dtype, inputs=inputs, **how)
     assert said.ok, said

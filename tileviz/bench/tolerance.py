@@ -12,6 +12,8 @@ it may add, by `error_scale`:
     softmax      (4 sqrt(K) + 32) u_sum |r| + 2^-126 + sway
     attention    (32 sqrt(K) u_sum + 8 u_product + 4 u_dtype) max(|r|, m) + sway
 
+and, where a kernel says so, what is lost by cancellation whatever the size of the output (`Kernel.cancelled`).
+
 u_sum is 2^-24, the unit roundoff of a float32 accumulator. Rounding errors of a sum grow like a random walk, hence sqrt(K); 32 covers
 the largest of some 10^8 elements and tensor cores, which truncate where the CPU rounds; a softmax has one sum a row and adds without
 tensor cores, so 4 is enough there. u_product is 0 where products are exact in
@@ -108,11 +110,13 @@ def bound_of(
     *,
     roundings: int = 1,
     terms: int = 0,
+    cancelled: float = 0.0,
     reference: str = "float64",
 ) -> Bound:
     """The tolerance of an output. Raises UnknownName for a dtype or error scale that is not known.
 
     `roundings`: how often a value is rounded to `dtype` on its way to the output; 1 for a fused kernel. `terms`: of an exponent's sum.
+    `cancelled`: absolute.
     """
     if dtype not in FORMATS:
         raise UnknownName.of("dtype", dtype, FORMATS)
@@ -130,6 +134,7 @@ def bound_of(
         "softmax": (root + 32 * SUM_ROUNDOFF + extra, 0.0, 2.0**-126),
         "attention": (0.0, root + 8 * product + 4 * rounded + extra, 0.0),
     }[error_scale]
+    floor += cancelled
     if reference == "float32" and error_scale == "exact":
         of_reference += 2 * SUM_ROUNDOFF
     of_exponent = (4 * math.sqrt(terms) + 2) * SUM_ROUNDOFF * twice + 2 * product + (rounded if terms and roundings > 1 else 0.0)
@@ -138,6 +143,8 @@ def bound_of(
         words += f" + {of_reference:.2g} |reference|"
     if of_scale:
         words += f" + {of_scale:.2g} max(|reference|, scale)"
+    if cancelled:
+        words += f" + {cancelled:.2g} lost by cancellation"
     source = "one rounding" if error_scale == "exact" else f"K = {accumulate:,}, float32 sums, {math_mode} products"
     return Bound(dtype, of_reference, of_scale, floor, of_exponent, f"{words}; from {source}")
 

@@ -34,15 +34,16 @@ def verify(
     inputs: tuple = (),
     exponents: tuple | None = None,
     roundings: int = 1,
+    cancelled: float = 0.0,
 ) -> Verdict:
     """The verdict on `output` (any shape, `dtype`) against `reference` (same shape, float64 or float32).
 
-    `math_mode`, `accumulate` and `error_scale` are the kernel's; `inputs` refine the scale of small outputs; `exponents` are what the
-    kernel's `exponents` gives, where it has any; `roundings` is more than 1 for a chain of PyTorch calls that rounds to `dtype` between
-    its steps. Raises UnknownName for an unknown dtype or error scale.
+    `math_mode`, `accumulate`, `error_scale` and `cancelled` are the kernel's; `inputs` refine the scale of small outputs; `exponents` are
+    what the kernel's `exponents` gives, where it has any; `roundings` is more than 1 for a chain of PyTorch calls that rounds to `dtype`
+    between its steps. Raises UnknownName for an unknown dtype or error scale.
     """
     how = {"math_mode": math_mode, "accumulate": accumulate, "error_scale": error_scale, "inputs": inputs, "roundings": roundings}
-    room, named = room_of(reference, dtype=dtype, exponents=exponents, **how), named_dtype(reference)
+    room, named = room_of(reference, dtype=dtype, exponents=exponents, cancelled=cancelled, **how), named_dtype(reference)
     mismatch = unlike(output, reference, dtype)
     if mismatch:
         return Verdict(False, math.nan, math.nan, 1.0, output.numel(), None, 0, room.bound.words, named, mismatch)
@@ -106,11 +107,11 @@ class Room:
         return f"{told}; an all-zero output would fail in {zero_fails / total:.1%} of elements"
 
 
-def room_of(reference, *, dtype, math_mode, accumulate, error_scale, inputs=(), exponents=None, roundings=1) -> Room:
+def room_of(reference, *, dtype, math_mode, accumulate, error_scale, inputs=(), exponents=None, roundings=1, cancelled=0.0) -> Room:
     """What `verify` allows for such a reference."""
     terms = exponents.terms if exponents else 0
     named = named_dtype(reference)
-    bound = bound_of(dtype, math_mode, accumulate, error_scale, roundings=roundings, terms=terms, reference=named)
+    bound = bound_of(dtype, math_mode, accumulate, error_scale, roundings=roundings, terms=terms, cancelled=cancelled, reference=named)
     scale = scale_of(as_matrix(reference), error_scale, inputs, accumulate)
     return Room(bound, scale, Sway.of(exponents) if exponents else None)
 

@@ -164,6 +164,7 @@ class Measurement:
             "error_scale": self.kernel.error_scale,
             "inputs": self.inputs,
             "exponents": self.truth.exponents,
+            "cancelled": self.kernel.cancelled(problem),
         }
 
     def _watch(self) -> clocks.ClockWatch | None:

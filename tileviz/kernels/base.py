@@ -96,6 +96,8 @@ class Kernel:
     """What of this problem others read otherwise, and how it is read here, a sentence each: stands beside every number."""
     error_scale: str = "sum"
     """How the tolerance is derived: `sum` (dot products), `softmax` (rows of probabilities), `attention`, `exact` (elementwise)."""
+    cancelled: Callable[[Problem], float] = lambda problem: 0.0
+    """Largest absolute error that evaluating the output adds whatever the output's size: 1 + erf(x) keeps nothing under a unit of 1."""
     exponents: Callable | None = None
     """exponents(problem, *inputs) -> `exponents.Exponents`, with inputs as `reference` gets them; None where no exponential is taken."""
     math_mode: Callable[[Problem, Target], str] = lambda problem, target: problem["dtype"]
