@@ -10,6 +10,7 @@ import psutil
 import pytest
 
 from tests.engine.processes import is_gone
+from tests.engine.test_engine import until
 from tests.engine.trial_jobs import LoadedModules, Raises, Spawns
 from tileviz.engine import lanes
 from tileviz.engine.jobs import Crash, Sleep
@@ -127,6 +128,7 @@ def test_the_measure_lane_replaces_a_child_that_died_between_two_jobs(nursery):
     lane.busy = True
     psutil.Process(first.pid).kill()
     assert gone(first.pid)
+    until(lambda: first.gone)  # its threads hold the pipe for a moment longer
     assert lane.child() is not first and lane.busy
     lane.child().send(Sleep(0.0))
     assert heard(lane.child())[-1] == ("done", "slept")

@@ -103,10 +103,11 @@ class Engine:
         self._listen(0.02 if self.tasks else 0.05)
         for task in list(self.tasks.values()):
             task.guarded(task.enforce_deadline)
+            if task.ended or task.has_results:
+                self._live()
             if task.ended:
                 del self.tasks[task.job]
                 self.last_work = time.monotonic()
-                self._live()
 
     def _beat(self) -> None:
         """Tells clients that the loop goes on."""

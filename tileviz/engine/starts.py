@@ -14,7 +14,7 @@ MOST = 3
 """Deaths in a row after which no further engine is started by itself; what is asked for anew gets one start more."""
 
 LIVES_S = 5.0
-"""An engine that worked for so long, or ended a job, has lived."""
+"""An engine that worked for so long, ended a job, or measured a config of a sweep, has lived."""
 
 KILLED = "it was killed before it could say why, perhaps by the system for lack of memory"
 

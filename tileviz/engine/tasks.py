@@ -47,6 +47,11 @@ class Task:
     def is_compiling(self) -> bool:
         return self.stage == "compile"
 
+    @property
+    def has_results(self) -> bool:
+        """Whether something of it is stored before it ends."""
+        return False
+
     # the way of a job
 
     def begin(self) -> None:

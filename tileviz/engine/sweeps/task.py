@@ -60,6 +60,10 @@ class SweepTask(LaneUser):
         return False  # its compile children are its own
 
     @property
+    def has_results(self) -> bool:
+        return bool(self.trials)
+
+    @property
     def hands_out(self) -> bool:
         """Whether it has configs left to compile."""
         return self.stage == "search" and not self.exhausted and not self.why
@@ -69,6 +73,7 @@ class SweepTask(LaneUser):
     def __init__(self, engine, job: JobView) -> None:
         super().__init__(engine, job)
         self.sweep: str = self.doc.get("sweep", "")
+        self.trials: dict[int, Trial] = {}
 
     def begin(self) -> None:
         view = self.store.sweep(self.sweep)
@@ -80,7 +85,6 @@ class SweepTask(LaneUser):
         self.spent_s = view.seconds
         self.ready: deque[Item] = deque()
         self.sources: dict[str, Item] = {}
-        self.trials: dict[int, Trial] = {}
         self.out: set[int] = set()
         self.exhausted = self.drawn = False
         self.pool = self._pool()
