@@ -92,7 +92,7 @@ def shape_of_tile(config: Config, sharing: int, transposed: bool) -> str | None:
         return (
             "half a tile at a time is wrong where warp groups share its columns: use policy FullRow and 64 rows for each, or store shared"
         )
-    columns = tiles.wgmma_columns(M, N, sharing, transposed, config["policy"])[0]
+    columns = tiles.wgmma_columns(M, N, sharing, transposed, config["policy"])
     return columns or tiles.wgmma_registers(M, N, sharing, config["threads"] + WARP_GROUP, config["policy"])
 
 

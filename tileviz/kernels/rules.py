@@ -143,7 +143,7 @@ def tile_gemm(problem, config, target: Target) -> Estimate:
     shared = max(pipeline, staged) + (BARRIER_BYTES if producers else 0)
     instruction = tiles.matrix_instruction(M, N, K, dtype, asked, target, config)
     transposed = problem["layout"] == "NT"
-    columns, wrong = tiles.wgmma_columns(M, N, asked, transposed, config["policy"]) if instruction == "wgmma" else (None, None)
+    columns = tiles.wgmma_columns(M, N, asked, transposed, config["policy"]) if instruction == "wgmma" else None
     rows = problem["M"], problem["N"] if transposed else problem["K"]
     accumulator = ceildiv(M * N, asked)
     return Estimate(
@@ -163,7 +163,6 @@ def tile_gemm(problem, config, target: Target) -> Estimate:
         ),
         notes=joined(
             accumulator_note(accumulator, target),
-            wrong,
             _scalar_note(instruction, dtype, target),
             *tiles.copy_notes(copies, stages, producers, target),
             *masked(problem, config),

@@ -98,17 +98,13 @@ def warp_grid(M: int, N: int, warps: int, instruction: str, policy: str = "Squar
     return min(covering, key=lambda s: abs((M / (16 * s[0])) / (N / (columns * s[1])) - M / N), default=None)
 
 
-def wgmma_columns(M: int, N: int, threads: int, transposed: bool, policy: str = "Square") -> tuple[str | None, str | None]:
-    """(rule, note) on the columns that one warp group of wgmma takes: B stored (K, N) needs a multiple of 16."""
+def wgmma_columns(M: int, N: int, threads: int, transposed: bool, policy: str = "Square") -> str | None:
+    """The rule on the columns that one warp group of wgmma takes: B stored (K, N) needs a multiple of 16."""
     grid = warp_grid(M, N, threads // WARP, "wgmma", policy)
-    if grid is None or N // grid[1] % 16 == 0:
-        return None, None
+    if transposed or grid is None or N // grid[1] % 16 == 0:
+        return None
     share = f"{N // grid[1]} columns a warp group (block_N {N} over {grid[1]})"
-    if not transposed:
-        return f"wgmma reads B stored (K, N) in multiples of 16 columns, not {share}; change block_N, or use layout NT", None
-    if N // grid[1] == 8:
-        return None, None
-    return None, f"TileLang 0.1.15 is known to compute wrong values for {share}; use a multiple of 16"
+    return f"wgmma reads B stored (K, N) in multiples of 16 columns, not {share}; change block_N, or use layout NT"
 
 
 def wgmma_registers(M: int, N: int, asked: int, launched: int, policy: str = "Square", left: int = 0) -> str | None:

@@ -176,8 +176,7 @@ def _narrow_wgmma(view: _View) -> Check | None:
         "wgmma of 8 columns",
         True,
         "bad",
-        f"{view.named(found)}: wrong values are reported where several lie side by side (tile-ai/tilelang#2593), and most of the"
-        " tensor core idles; give each warp group columns in a multiple of 16",
+        f"{view.named(found)}: most of the tensor core idles; give each warp group columns in a multiple of 16",
     )
 
 
