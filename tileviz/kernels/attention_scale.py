@@ -8,7 +8,8 @@ LOG2E = 1.4426950408889634
 """exp(x) is exp2(x LOG2E), one instruction on a GPU."""
 
 LEAST_LATE = 2.0**-126
-"""The smallest normal float32. A GPU may take less for 0, and minus infinity times 0 is no number."""
+"""The smallest normal float32. A GPU takes less for 0 under fast math, and its compiler may multiply behind the mask, where minus infinity
+times 0 is no number: seen on an H200. So less is 0 here: it moves no exponent of a score under 2^100 by a bit."""
 
 STEEP = 64.0
 """A factor from which scores are subtracted first: the rounding of a product as large as 2^24 would be no exponent of 0."""
@@ -16,9 +17,9 @@ STEEP = 64.0
 
 def factors(scale, D):
     """(early, late): scores times `early` have the right maximum, and times `late`, too, are exponents of 2. Late costs nothing, in one
-    fused multiply-add an element; a sign, a zero, and what is next to zero must come early."""
+    fused multiply-add an element; a sign and a zero must come early."""
     factor = (1 / math.sqrt(D) if scale is None else scale) * LOG2E
-    return (factor, 1.0) if abs(factor) < LEAST_LATE else (math.copysign(1.0, factor), abs(factor))
+    return (0.0, 1.0) if abs(factor) < LEAST_LATE else (math.copysign(1.0, factor), abs(factor))
 
 
 def power(score, highest, late):
