@@ -145,7 +145,7 @@ const FULL = (window.tilevizFull ??= (() => {
       return
     }
     const view = held || (shown.length ? current : e.key === "f" ? pointedAt() : null)
-    const act = view && actions(view).find(([keys]) => keys.split(" ").includes(e.key))
+    const act = view && actions(view).find(([keys, , does]) => does && keys.split(" ").includes(e.key))
     if (!act) return
     e.preventDefault()
     e.stopPropagation() // a page's own shortcuts
