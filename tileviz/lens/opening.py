@@ -37,9 +37,9 @@ def main_loop(read: Listing, spans: Sequence[Span]) -> int:
     products, steps = _counted(read, ("tensor_core",)), _counted(read, STEP)
     within = lambda counted, span: counted[span[1]] - counted[span[0] - 1]
     multiply = [span for span in spans if within(products, span)]
-    whole = [span for span in multiply if within(steps, span)] or multiply
-    if whole:
-        return max(_innermost(whole), key=lambda span: within(products, span))[0]
+    found = _innermost([span for span in multiply if within(steps, span)]) or multiply
+    if found:
+        return max(found, key=lambda span: (within(products, span), span[1] - span[0]))[0]
     if products[-1]:
         return 0
     return max(spans, key=lambda span: span[1] - span[0], default=(0, 0))[0]

@@ -22,16 +22,24 @@ function light(group, v, keys) {
 
 /** Code begins at one height in all panes of a group, whatever stands over it. */
 function level(group, v) {
-  const all = [v, ...others(group, v)], most = Math.max(...all.map(view => view.part("heads").offsetHeight))
+  const all = [v, ...others(group, v)].filter(view => view.isFull === v.isFull), most = Math.max(...all.map(view => view.part("heads").offsetHeight))
   for (const view of all) view.part("head").style.minHeight = group ? most + "px" : ""
 }
 
 /** The height that the reader chose for panes of this name, else the page's; a pane alone is no higher than its text needs. */
 function stand(v) {
-  if (FULL.isFull(v.full)) return
+  if (v.isFull) return
   const own = v.root.offsetHeight - v.part("body").offsetHeight
   const usual = v.isAlone ? Math.min(v.usual, Math.max(LEAST_HEIGHT, own + (v.lines.length + 1) * v.row)) : v.usual
   v.root.style.height = FULL.recall(`height.${v.place}`, 0) || usual + "px"
+}
+
+function resized(v) {
+  v.isFull = FULL.isFull(v.full)
+  v.sized(FULL.size())
+  v.say(v.said)
+  stand(v)
+  level(v.group, v)
 }
 
 function setHeight(v, px) {
@@ -64,7 +72,7 @@ function firstTime(root) {
     el: root,
     group: () => v.groupName,
     focus: () => v.part("body").focus({ preventScroll: true }),
-    sized: () => { v.sized(FULL.size()); stand(v) },
+    sized: () => resized(v),
     keys: () => keysOf(v),
   })
   v.part("bar").append(FULL.tools(v.full))
@@ -109,7 +117,6 @@ export default function (component) {
   if (!known) return
 
   const group = (v.group = data.group ? join(data.group, v) : null)
-  root.classList.toggle("together", data.together)
   v.together = data.together ? () => others(group, v) : null
   if (v.sha !== data.sha) {
     Object.assign(v, known, { sha: data.sha, classes: data.classes, tokens: tokenizer(data.language), at: 0, match: -1, asked: null, clicked: new Set(), lit: new Set(), litFor: null })

@@ -30,7 +30,7 @@ function remember(sha, data) {
 
 function makeView(root) {
   const part = name => root.querySelector("." + name)
-  const v = { root, part, row: 20, lines: [], hits: new Map(), longest: 0, classes: [], at: 0, matches: [], match: -1, tokens: () => [], lit: new Set(), marks: new Map(), keysOf: new Map(), rowsOf: new Map() }
+  const v = { root, part, row: 20, first: 0, lines: [], hits: new Map(), longest: 0, classes: [], at: 0, matches: [], match: -1, tokens: () => [], lit: new Set(), marks: new Map(), keysOf: new Map(), rowsOf: new Map() }
   const body = part("body"), rows = part("rows")
 
   const span = (text, names, title) => {
@@ -94,6 +94,7 @@ function makeView(root) {
     rows.style.transform = `translateY(${first * v.row}px)`
     drawn.has(v.at - 1) ? body.setAttribute("aria-activedescendant", `row-${v.at}`) : body.removeAttribute("aria-activedescendant")
     v.atInSight = inSight(v.at - 1)
+    v.first = body.scrollTop / v.row
   }
 
   // Lines are counted in rows inside the pane; a text with numbers of its own shows and reports those.
@@ -126,7 +127,7 @@ function makeView(root) {
 
   /** Text and rows in the size that the reader chose; what was at the top, and the marked line, stay in sight. */
   v.sized = size => {
-    const first = body.scrollTop / v.row, kept = v.atInSight
+    const first = v.first, kept = v.atInSight // as last painted: another room may have scrolled it already
     v.row = Math.round(size * 1.5)
     root.style.setProperty("--size", size + "px")
     root.style.setProperty("--row", v.row + "px")

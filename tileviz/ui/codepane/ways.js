@@ -1,7 +1,7 @@
 // Ways through a text: search, instructions of a class, changes, linked lines.
 function addWays(v) {
   const part = v.part
-  Object.assign(v, { cls: null, isRegex: false })
+  Object.assign(v, { cls: null, isRegex: false, isFull: false, said: "" })
 
   /** Goes to the next of these rows (from 0, ascending), or the previous one, and around the end. Gives its place among them. */
   const along = (rows, back) => {
@@ -57,8 +57,9 @@ function addWays(v) {
   v.nextLit = back => along(ascending(v.lit), back)
 
   v.say = words => {
-    const hint = [v.hits.size ? "n next instruction" : "", v.marks.size ? "d next change" : "", "f full screen", "? keys"].filter(Boolean).join(" \u00b7 ")
-    part("foot").textContent = words || hint
+    v.said = words
+    const keys = [v.hits.size && "n next instruction", v.marks.size && "d next change", v.isFull ? "Esc leave" : "f full screen", "? keys"]
+    part("foot").textContent = words || keys.filter(Boolean).join(" \u00b7 ")
     part("foot").title = words
   }
 

@@ -164,10 +164,17 @@ const FULL = (window.tilevizFull ??= (() => {
     const el = document.createElement("button")
     el.type = "button"
     el.className = name
-    el.textContent = label
+    el.append(label)
     el.title = words
     el.setAttribute("aria-label", words)
     el.onclick = act
+    return el
+  }
+  const corners = () => { // drawn: few fonts have a sign for it
+    const el = document.createElementNS("http://www.w3.org/2000/svg", "svg"), path = document.createElementNS("http://www.w3.org/2000/svg", "path")
+    for (const [name, value] of [["viewBox", "0 0 14 14"], ["width", 13], ["height", 13], ["aria-hidden", "true"]]) el.setAttribute(name, value)
+    for (const [name, value] of [["d", "M1 5V1h4M9 1h4v4M13 9v4H9M5 13H1V9"], ["fill", "none"], ["stroke", "currentColor"], ["stroke-width", "1.6"]]) path.setAttribute(name, value)
+    el.append(path)
     return el
   }
   const tools = view => {
@@ -177,7 +184,7 @@ const FULL = (window.tilevizFull ??= (() => {
       button("full-smaller", "A\u2212", "Smaller text (-)", () => resize(-1)),
       button("full-larger", "A+", "Larger text (+)", () => resize(1)),
       button("full-help", "?", "Keys (?)", () => tell(view)),
-      button("full-open", "\u26f6", "Full screen (f)", () => toggle(view)),
+      button("full-open", corners(), "Full screen (f)", () => toggle(view)),
     )
     return el
   }
