@@ -11,7 +11,7 @@ from tileviz import kernels, lens
 from tileviz.engine.ladder import Rung
 from tileviz.lens.diff import Row
 from tileviz.ui.charts import tiles
-from tileviz.ui.codepane import MARKS
+from tileviz.ui.codepane import MARKS, Text
 from tileviz.ui.codeview import evidence, lowering, panes, rows, rungs, texts
 from tileviz.ui.extract import numbered
 
@@ -36,6 +36,38 @@ def test_every_text_has_a_view_and_the_python_one_has_the_lines_of_its_file(arti
     assert all(source[number - 1].removesuffix("  # fmt: skip") == text for number, text in shown.items() if number)
     assert "fmt:" not in python.text and "fmt: skip" in GEMM.source
     assert "@T.prim_func" in shown[python.top]
+
+
+def test_every_text_opens_at_its_main_loop_or_first_product(artifact):
+    views = {title: texts.view(artifact, GEMM, title) for title in ("CUDA", "PTX", "SASS")}
+    opened = {title: view.text.split("\n")[view.top - 1] for title, view in views.items()}
+    assert opened["CUDA"].strip().startswith("for (int k_1")
+    assert "wgmma.mma_async" in opened["PTX"] and "HGMMA" in opened["SASS"]
+
+
+def test_words_for_formatters_are_hidden_and_links_still_meet(artifact):
+    folded = replace(artifact, program=GEMM.source.replace("    transpose_B = ", "    # fmt: off\n    transpose_B = "))
+    view = texts.view(folded, GEMM, "Python")
+    assert folded.program != GEMM.source and "fmt:" not in view.text
+    shown = dict(zip(view.numbers, view.text.split("\n"), strict=True))
+    source = folded.program.split("\n")
+    assert all(source[number - 1].startswith(text) for number, text in shown.items() if number)
+
+
+def test_a_step_goes_to_the_next_text_that_there_is_and_around_the_end(artifact, monkeypatch):
+    monkeypatch.setattr(panes.st, "session_state", {})
+    there = texts.there(replace(artifact, ptx=None))
+    assert there == ["Python", "IR", "CUDA", "SASS"]
+    for shown, by, then in (("CUDA", 1, "SASS"), ("SASS", 1, "Python"), ("Python", -1, "SASS")):
+        panes.next_text("right", there, shown)(by)
+        assert panes.st.session_state["right"] == then
+
+
+def test_a_text_that_the_browser_has_is_not_sent_again(artifact):
+    text = Text("a\nb", "ptx", "PTX", "k.ptx", spans=((1, 0, 1, 0),), links=(1, 1), tips={"a": "A sentence."})
+    assert {name for name, value in text.sent(known=True).items() if value is None} == {"text", "spans", "links", "numbers", "marks", "top"}
+    assert text.sent(known=False)["spans"] == [(1, 0, 1, 0)] and text.sent(known=True)["tips"] == {"a": "A sentence."}
+    assert text.sha != replace(text, links=(1, 2)).sha
 
 
 def test_links_meet_at_the_cuda_line(artifact):

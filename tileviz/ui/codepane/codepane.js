@@ -32,6 +32,20 @@ function stand(v) {
   const own = v.root.offsetHeight - v.part("body").offsetHeight
   const usual = v.isAlone ? Math.min(v.usual, Math.max(LEAST_HEIGHT, own + (v.lines.length + 1) * v.row)) : v.usual
   v.root.style.height = FULL.recall(`height.${v.place}`, 0) || usual + "px"
+  v.part("grip").setAttribute("aria-valuenow", v.root.offsetHeight)
+}
+
+/** Two panes side by side on the page share its width as the reader chose: the columns that Streamlit put them in. */
+function divide(v) {
+  const edges = view => view.root.getBoundingClientRect()
+  const pair = [v, ...others(v.group, v)].sort((a, b) => edges(a).left - edges(b).left)
+  const columns = pair.map(view => view.root.getRootNode().host.closest('[data-testid="stColumn"]'))
+  if (v.isFull || pair.length !== 2 || !columns[0] || edges(pair[0]).top !== edges(pair[1]).top) return
+  const name = `share.${v.groupName}`, share = FULL.shareOf(name)
+  columns.forEach((column, at) => { column.style.flex = `${at ? 100 - share : share} 1 0` })
+  const left = pair[0].root, bar = FULL.splitter(name, () => [edges(pair[0]).left, edges(pair[1]).right - edges(pair[0]).left], () => divide(v))
+  left.querySelector(".full-split")?.remove()
+  left.append(bar)
 }
 
 function resized(v) {
@@ -40,6 +54,7 @@ function resized(v) {
   v.say(v.said)
   stand(v)
   level(v.group, v)
+  divide(v)
 }
 
 function setHeight(v, px) {
@@ -172,9 +187,9 @@ export default function (component) {
     if (e.target.matches("input")) e.stopPropagation() // Streamlit takes letters for its own shortcuts
     if (e.target === v.part("find") && e.key === "Enter") { e.preventDefault(); v.find(e.shiftKey ? -1 : 1) }
     if ((e.ctrlKey || e.metaKey) && e.key === "f") { e.preventDefault(); v.part("find").focus(); v.part("find").select() }
-    if (e.target !== v.part("body") || e.ctrlKey || e.metaKey || e.altKey) return
+    if (e.target.matches("input, [role=separator]") || e.ctrlKey || e.metaKey || e.altKey) return
     if (MOVES[e.key]) { e.preventDefault(); v.move(MOVES[e.key](v)) }
-    if (e.key === "Enter" && v.at) { e.preventDefault(); v.choose(v.at) }
+    if (e.key === "Enter" && v.at && e.target === v.part("body")) { e.preventDefault(); v.choose(v.at) }
   }
   v.part("rows").onclick = e => {
     const line = +(e.target.closest(".row")?.dataset.n || 0)

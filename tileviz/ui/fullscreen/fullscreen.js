@@ -54,11 +54,11 @@ const FULL = (window.tilevizFull ??= (() => {
   const place = () => {
     shown = shown.filter(view => view.el.isConnected)
     const bottom = help && shown.length ? help.offsetHeight : 0
-    const first = shown.length === 2 ? between(LEAST_SHARE, recall("share", 50), 100 - LEAST_SHARE) : 100 / shown.length
+    const first = shown.length === 2 ? shareOf("share.full") : 100 / shown.length
     shown.forEach((view, at) => put(view, at * first, at && shown.length === 2 ? 100 - first : first, bottom))
     for (const view of views) if (!shown.includes(view)) take(view)
     for (const view of shown) view.el.querySelector(".full-split")?.remove()
-    if (shown.length === 2) shown[0].el.append(splitter(first))
+    if (shown.length === 2) shown[0].el.append(splitter("share.full", () => [0, window.innerWidth], place))
     for (const view of living()) view.el.querySelector(".full-open")?.setAttribute("aria-pressed", shown.includes(view))
   }
   const show = wanted => {
@@ -72,19 +72,27 @@ const FULL = (window.tilevizFull ??= (() => {
   const close = () => show([])
   const toggle = view => (shown.includes(view) ? close() : open(view))
 
-  const splitter = share => {
-    const bar = document.createElement("div")
+  // A bar at the right edge of the left one of two; `span()` is where both stand: [left, width] in pixels.
+  const shareOf = name => between(LEAST_SHARE, Number(recall(name, 50)) || 50, 100 - LEAST_SHARE)
+  const splitter = (name, span, moved) => {
+    const bar = document.createElement("div"), share = shareOf(name)
     bar.className = "full-split"
     bar.tabIndex = 0
-    for (const [name, value] of [["role", "separator"], ["aria-orientation", "vertical"], ["aria-label", "Width of the left pane"], ["aria-valuenow", Math.round(share)]]) bar.setAttribute(name, value)
-    const move = percent => { keep("share", between(LEAST_SHARE, percent, 100 - LEAST_SHARE)); place(); shown[0]?.el.querySelector(".full-split")?.focus() }
+    for (const [attribute, value] of [["role", "separator"], ["aria-orientation", "vertical"], ["aria-label", "Width of the left pane"], ["aria-valuenow", Math.round(share)]]) bar.setAttribute(attribute, value)
     bar.onpointerdown = e => {
       e.preventDefault()
-      const moved = m => { keep("share", (m.clientX / window.innerWidth) * 100); place() }
-      window.addEventListener("pointermove", moved)
-      window.addEventListener("pointerup", () => window.removeEventListener("pointermove", moved), { once: true })
+      const [left, width] = span(), drag = m => { keep(name, ((m.clientX - left) / width) * 100); moved() }
+      window.addEventListener("pointermove", drag)
+      window.addEventListener("pointerup", () => window.removeEventListener("pointermove", drag), { once: true })
     }
-    bar.onkeydown = e => { const by = { ArrowLeft: -5, ArrowRight: 5 }[e.key]; if (by) { e.preventDefault(); move(share + by) } }
+    bar.onkeydown = e => {
+      const by = { ArrowLeft: -5, ArrowRight: 5 }[e.key], at = bar.parentElement
+      if (!by) return
+      e.preventDefault()
+      keep(name, share + by)
+      moved()
+      at.querySelector(".full-split")?.focus()
+    }
     return bar
   }
 
@@ -189,5 +197,5 @@ const FULL = (window.tilevizFull ??= (() => {
     return el
   }
   const add = view => { views.add(view); return view }
-  return { add, tools, open, close, toggle, size, recall, keep, place, isFull: view => shown.includes(view) }
+  return { add, tools, open, close, toggle, size, recall, keep, place, shareOf, splitter, isFull: view => shown.includes(view) }
 })())
