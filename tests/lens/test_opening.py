@@ -65,6 +65,14 @@ def test_a_loop_in_a_comment_and_another_language_count_for_nothing():
 PYTHON = "class Schedule:\n    pass\n\n\n@T.prim_func\ndef one():\n    pass\n\n\n@T.prim_func\ndef other():\n    pass"
 
 
+DISPATCH = "@T.prim_func\ndef outer():\n    block()\n\n\n@T.macro\ndef block():\n    with T.Kernel(1) as bx:\n        pass"
+
+
+def test_python_opens_at_what_launches_and_not_at_what_calls_it():
+    assert program_row(DISPATCH) == 6
+    assert program_row(DISPATCH.replace("T.Kernel(1)", "other")) == 1
+
+
 def test_python_opens_at_the_program_that_was_compiled():
     assert program_row(PYTHON) == 5
     assert program_row(PYTHON, linked=(11, 12)) == 10

@@ -10,6 +10,8 @@ from tests.ui import code_examples
 from tileviz import kernels, lens
 from tileviz.engine.ladder import Rung
 from tileviz.lens.diff import Row
+from tileviz.lens.opening import program_row
+from tileviz.ui import script
 from tileviz.ui.charts import tiles
 from tileviz.ui.codepane import MARKS, Text
 from tileviz.ui.codeview import evidence, lowering, panes, rows, rungs, texts
@@ -43,6 +45,13 @@ def test_every_text_opens_at_its_main_loop_or_first_product(artifact):
     opened = {title: view.text.split("\n")[view.top - 1] for title, view in views.items()}
     assert opened["CUDA"].strip().startswith("for (int k_1")
     assert "wgmma.mma_async" in opened["PTX"] and "HGMMA" in opened["SASS"]
+
+
+@pytest.mark.parametrize("name", kernels.names())
+def test_the_program_of_every_kernel_opens_at_its_tiles(name):
+    lines = script.program_source(kernels.kernel(name)).split("\n")
+    at = program_row("\n".join(lines))
+    assert lines[at - 1].strip() in ("@T.prim_func", "@T.macro") and "T.Kernel(" in "\n".join(lines[at - 1 : at + 14])
 
 
 def test_words_for_formatters_are_hidden_and_links_still_meet(artifact):

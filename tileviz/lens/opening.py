@@ -3,7 +3,7 @@
 import functools
 import re
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from tileviz.lens.listing import READERS, Listing, listing
 from tileviz.lens.loops import loops_of
@@ -105,17 +105,25 @@ def _begin(text: str, language: str) -> int:
     return text[: found.start()].count("\n") + 1 if found else 1
 
 
-# @T.prim_func       @tilelang.jit
-_PROGRAM = re.compile(r"^[ \t]*@(?:T|tir)\.prim_func\b")
+#     @T.prim_func         @T.macro
+_PROGRAM, _MACRO = (re.compile(rf"^[ \t]*@(?:T|tir)\.{name}\b") for name in ("prim_func", "macro"))
+#         with T.Kernel(T.ceildiv(N, block_N), threads=threads) as bx:
+_LAUNCH = re.compile(r"\bT\.Kernel\(")
 _FUNCTION = re.compile(r"^def program\b")
 
 
 def program_row(text: str, linked: Sequence[int] = ()) -> int:
-    """The row, from 1, of the tile program in a Python text. Of several the one with most of the `linked` rows: that was compiled."""
+    """The row, from 1, of the tile program in a Python text: what launches a kernel, not what only calls that or declares a schedule.
+
+    Of several the one with most of the `linked` rows, which were compiled.
+    """
     lines = text.split("\n")
-    starts = [row for row, line in enumerate(lines, 1) if _PROGRAM.match(line)]
-    if starts:
-        ends = [*starts[1:], len(lines) + 1]
-        inside = lambda at: sum(starts[at] <= row < ends[at] for row in linked)
-        return starts[max(range(len(starts)), key=inside)]
-    return next((row for row, line in enumerate(lines, 1) if _FUNCTION.match(line)), min(linked, default=1))
+    rows_of = lambda pattern: [row for row, line in enumerate(lines, 1) if pattern.search(line)]
+    programs, macros = rows_of(_PROGRAM), rows_of(_MACRO)
+    ends = dict(pairwise([*sorted(programs + macros), len(lines) + 1]))
+    inside = lambda row, rows: sum(row <= other < ends[row] for other in rows)
+    launches = rows_of(_LAUNCH)
+    found = [row for row in ends if inside(row, launches)] or programs or macros or rows_of(_FUNCTION)[:1]
+    if not found:
+        return min(linked, default=1)
+    return max(found, key=lambda row: inside(row, linked) if row in ends else 0)

@@ -143,8 +143,13 @@ const FULL = (window.tilevizFull ??= (() => {
     const there = living().filter(inSight)
     return there.find(view => view.el.matches(":hover")) || (document.activeElement === document.body ? there[0] : null)
   }
+  const dropGone = () => { // a page may take away what fills the window
+    if (current && !current.el.isConnected) current = shown.find(view => view.el.isConnected) || null
+    if (shown.some(view => !view.el.isConnected)) place()
+  }
   const heldBy = e => living().find(view => e.composedPath().includes(view.el))
   const onKey = e => {
+    dropGone()
     if (e.ctrlKey || e.metaKey || e.altKey) return
     const held = heldBy(e), from = e.composedPath()[0]
     if (held) current = held
@@ -161,6 +166,7 @@ const FULL = (window.tilevizFull ??= (() => {
   }
   window.addEventListener("keydown", onKey, true)
   document.addEventListener("focusin", e => {
+    dropGone()
     const held = heldBy(e)
     if (held && held !== current) { current = held; if (shown.length) place(); if (help) tell(held, true) }
     if (shown.length && !(held && shown.includes(held))) current?.focus() // what lies under it is out of reach
