@@ -265,7 +265,7 @@ def test_texts_open_at_what_matters_and_a_line_is_linked_without_a_mouse(server,
     expect(page).to_have_url(re.compile(f"at=Python(%3A|:){LINE}"))
 
 
-def test_search_takes_regular_expressions_and_panes_stay_level_in_the_height_that_was_chosen(server, page: Page):
+def test_search_takes_regular_expressions_and_panes_stay_level_in_the_size_that_was_chosen(server, page: Page):
     have_code(page, server, "&left=Python&right=SASS")
     left, right = pane(page, "left"), pane(page, "right")
     search, count = right.get_by_label("Search the code"), right.locator(".count")
@@ -281,11 +281,13 @@ def test_search_takes_regular_expressions_and_panes_stay_level_in_the_height_tha
     assert body(left).bounding_box()["y"] == body(right).bounding_box()["y"] and box(left)[1::2] == box(right)[1::2]
     usual = box(left)[3]
     left.get_by_role("separator", name="Height of the pane").press("ArrowUp")
-    assert box(left)[3] == box(right)[3] == usual - 40
+    left.get_by_role("separator", name="Width of the left pane").press("ArrowLeft")
+    chosen = box(left), box(right)
+    assert box(left)[3] == box(right)[3] == usual - 40 and box(left)[2] < box(right)[2] - 40
     page.reload()
     settled(page)
     expect(row(right, "HGMMA").first).to_be_visible()
-    assert box(left)[3] == box(right)[3] == usual - 40
+    assert (box(left)[2:], box(right)[2:]) == (chosen[0][2:], chosen[1][2:])
 
 
 def test_the_next_change_of_a_difference_is_one_key_away(server, page: Page):

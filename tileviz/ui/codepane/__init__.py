@@ -94,11 +94,12 @@ def code_pane(
     Panes of one `group` are linked, of one height, and full screen together; `together` scrolls them as one. A pane without a group is no
     higher than its text. `on_step` is called with 1 or -1 when the reader asks for the next or the previous text.
     """
+    sha = text.sha
     have = (st.session_state.get(key) or {}).get("have") if linked else None
     result = _PANE(
         key=key,
         data={
-            "sha": text.sha, "have": have, **text.sent(have == text.sha), "line": line, "linked": linked, "height": height, "place": key,
+            "sha": sha, "have": have, **text.sent(have == sha), "line": line, "linked": linked, "height": height, "place": key,
             "group": group, "together": together, "steps": on_step is not None,
         },
         on_click_change=lambda: None,

@@ -40,7 +40,7 @@ function divide(v) {
   const edges = view => view.root.getBoundingClientRect()
   const pair = [v, ...others(v.group, v)].sort((a, b) => edges(a).left - edges(b).left)
   const columns = pair.map(view => view.root.getRootNode().host.closest('[data-testid="stColumn"]'))
-  if (v.isFull || pair.length !== 2 || !columns[0] || edges(pair[0]).top !== edges(pair[1]).top) return
+  if (v.isFull || pair.length !== 2 || !columns[0] || Math.abs(edges(pair[0]).top - edges(pair[1]).top) > 1) return
   const name = `share.${v.groupName}`, share = FULL.shareOf(name)
   columns.forEach((column, at) => { column.style.flex = `${at ? 100 - share : share} 1 0` })
   const left = pair[0].root, bar = FULL.splitter(name, () => [edges(pair[0]).left, edges(pair[1]).right - edges(pair[0]).left], () => divide(v))

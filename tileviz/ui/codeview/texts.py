@@ -19,6 +19,7 @@ FIELDS = {IR: "ir", CUDA: "source", C: "source", PTX: "ptx", SASS: "sass"}
 
 NO_LINES = "no line information"
 
+
 @dataclass(frozen=True)
 class View:
     """One text, ready for a pane."""
