@@ -199,6 +199,12 @@ def test_full_screen_has_both_panes_larger_text_that_is_remembered_and_is_left_a
     expect(left.locator(".pane.full-on")).to_be_visible()
     assert box(left)[:3] == (0, 0, 640) and box(right)[:3] == (640, 0, 640) and box(left)[3] == 900
     assert text_px(left) == text_px(right) == 18
+    reached = set()
+    for _ in range(30):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("document.activeElement.closest('[class*=st-key-]')?.className.match(/st-key-\\w+/)[0]"))
+    assert reached == {"st-key-pane_left", "st-key-pane_right"}, "what lies under full screen is out of reach"
+    page.keyboard.press("a")
     page.keyboard.press("+")
     assert text_px(left) == 20 and left.locator(".row").first.evaluate("r => r.getBoundingClientRect().height") == 30
     expect(at(left)).to_contain_text("T.gemm(")

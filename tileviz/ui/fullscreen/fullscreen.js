@@ -148,8 +148,15 @@ const FULL = (window.tilevizFull ??= (() => {
     if (shown.some(view => !view.el.isConnected)) place()
   }
   const heldBy = e => living().find(view => e.composedPath().includes(view.el))
+  let backward = false // which way Tab goes
+  const around = () => {
+    const next = shown[(shown.indexOf(current) + (backward ? shown.length - 1 : 1)) % shown.length]
+    const stops = [...next.el.querySelectorAll("button, input, [tabindex='0']")].filter(stop => stop.offsetParent)
+    stops.at(backward ? -1 : 0)?.focus()
+  }
   const onKey = e => {
     dropGone()
+    if (e.key === "Tab") backward = e.shiftKey
     if (e.ctrlKey || e.metaKey || e.altKey) return
     const held = heldBy(e), from = e.composedPath()[0]
     if (held) current = held
@@ -169,7 +176,7 @@ const FULL = (window.tilevizFull ??= (() => {
     dropGone()
     const held = heldBy(e)
     if (held && held !== current) { current = held; if (shown.length) place(); if (help) tell(held, true) }
-    if (shown.length && !(held && shown.includes(held))) current?.focus() // what lies under it is out of reach
+    if (shown.length && !(held && shown.includes(held))) around() // what lies under it is out of reach
   })
   window.addEventListener("resize", () => { if (shown.length) place() })
   window.addEventListener("storage", e => { if (e.key?.startsWith("tileviz.size.")) tellSize() })
