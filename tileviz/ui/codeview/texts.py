@@ -37,7 +37,7 @@ class View:
     @property
     def top(self) -> int:
         """The line to open at: of the main loop, or of the tile program that was compiled."""
-        if self.language != "python":
+        if self.language not in ("python", "ir"):
             return opening.opening(self.text or "", self.language)
         row = opening.program_row(self.text or "", self.links[::2])
         return self.numbers[row - 1] if self.numbers else row

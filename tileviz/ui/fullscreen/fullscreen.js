@@ -61,9 +61,13 @@ const FULL = (window.tilevizFull ??= (() => {
     if (shown.length === 2) shown[0].el.append(splitter("share.full", () => [0, window.innerWidth], place))
     for (const view of living()) view.el.querySelector(".full-open")?.setAttribute("aria-pressed", shown.includes(view))
   }
+  let under = [] // [element, how far it was scrolled] of the page: a Tab may scroll what lies under full screen
+  const scrolled = view => { const found = []; for (let at = hostOf(view); at; at = at.parentElement) found.push([at, at.scrollTop]); return found }
   const show = wanted => {
+    if (!shown.length && wanted.length) under = scrolled(current)
     shown = wanted
     place()
+    if (!shown.length) for (const [el, top] of under) el.scrollTop = top
     tellSize()
     if (help) tell(current, true)
     current?.focus()
