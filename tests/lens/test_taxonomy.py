@@ -3,7 +3,7 @@
 import pytest
 
 from tileviz import lens
-from tileviz.lens.classes import NAMES
+from tileviz.lens.classes import CLASSES, NAMES
 from tileviz.lens.sass import OPCODES
 from tileviz.lens.taxonomy import TAXONOMY, instruction
 
@@ -27,6 +27,17 @@ def test_every_example_finds_its_own_row(row):
 def test_every_class_has_a_row_and_a_sentence():
     assert {row.cls for row in TAXONOMY} == set(NAMES)
     assert all(row.help.endswith(".") and row.help.count(".") >= 1 and row.since.startswith("sm_") for row in TAXONOMY)
+
+
+def test_every_sentence_names_the_document_that_says_so():
+    assert all(each.source.startswith("PTX ISA 9.0: ") and each.help.endswith(".") for each in (*TAXONOMY, *CLASSES))
+
+
+def test_a_row_is_found_in_its_document_under_a_name_that_its_example_has():
+    """Of instructions; the sections on local memory and control flow have names of their own."""
+    named = [row for row in TAXONOMY if row.cls not in ("spill", "branch")]
+    words = {row.name: row.source.removeprefix("PTX ISA 9.0: ").split(", ") for row in named}
+    assert [row.name for row in named if not any(row.ptx.startswith(word) for word in words[row.name])] == []
 
 
 @pytest.mark.parametrize("opcode", ["UTMAPF", "UBLKPF", "CCTL", "MEMBAR", "ERRBAR", "ACQBULK", "STAS"])

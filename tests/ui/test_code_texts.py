@@ -10,8 +10,10 @@ from tests.ui import code_examples
 from tileviz import kernels, lens
 from tileviz.engine.ladder import Rung
 from tileviz.lens.diff import Row
+from tileviz.lens.opening import program_row
+from tileviz.ui import script
 from tileviz.ui.charts import tiles
-from tileviz.ui.codepane import MARKS
+from tileviz.ui.codepane import MARKS, Text
 from tileviz.ui.codeview import evidence, lowering, panes, rows, rungs, texts
 from tileviz.ui.extract import numbered
 
@@ -33,8 +35,50 @@ def test_every_text_has_a_view_and_the_python_one_has_the_lines_of_its_file(arti
     python = views["Python"]
     shown = dict(zip(python.numbers, python.text.split("\n"), strict=True))
     source = GEMM.source.split("\n")
-    assert all(source[number - 1] == text for number, text in shown.items() if number)
+    assert all(source[number - 1].removesuffix("  # fmt: skip") == text for number, text in shown.items() if number)
+    assert "fmt:" not in python.text and "fmt: skip" in GEMM.source
     assert "@T.prim_func" in shown[python.top]
+
+
+def test_every_text_opens_at_its_main_loop_or_first_product(artifact):
+    views = {title: texts.view(artifact, GEMM, title) for title in ("CUDA", "PTX", "SASS")}
+    opened = {title: view.text.split("\n")[view.top - 1] for title, view in views.items()}
+    assert opened["CUDA"].strip().startswith("for (int k_1")
+    assert "wgmma.mma_async" in opened["PTX"] and "HGMMA" in opened["SASS"]
+    lowered = "@I.ir_module\nclass Module:\n    @T.prim_func\n    def gemm_kernel(A):\n        pass"
+    assert texts.view(replace(artifact, ir=lowered), GEMM, "IR").top == 3
+
+
+@pytest.mark.parametrize("name", kernels.names())
+def test_the_program_of_every_kernel_opens_at_its_tiles(name):
+    lines = script.program_source(kernels.kernel(name)).split("\n")
+    at = program_row("\n".join(lines))
+    assert lines[at - 1].strip() in ("@T.prim_func", "@T.macro") and "T.Kernel(" in "\n".join(lines[at - 1 : at + 14])
+
+
+def test_words_for_formatters_are_hidden_and_links_still_meet(artifact):
+    folded = replace(artifact, program=GEMM.source.replace("    transpose_B = ", "    # fmt: off\n    transpose_B = "))
+    view = texts.view(folded, GEMM, "Python")
+    assert folded.program != GEMM.source and "fmt:" not in view.text
+    shown = dict(zip(view.numbers, view.text.split("\n"), strict=True))
+    source = folded.program.split("\n")
+    assert all(source[number - 1].startswith(text) for number, text in shown.items() if number)
+
+
+def test_a_step_goes_to_the_next_text_that_there_is_and_around_the_end(artifact, monkeypatch):
+    monkeypatch.setattr(panes.st, "session_state", {})
+    there = texts.there(replace(artifact, ptx=None))
+    assert there == ["Python", "IR", "CUDA", "SASS"]
+    for shown, by, then in (("CUDA", 1, "SASS"), ("SASS", 1, "Python"), ("Python", -1, "SASS")):
+        panes.next_text("right", there, shown)(by)
+        assert panes.st.session_state["right"] == then
+
+
+def test_a_text_that_the_browser_has_is_not_sent_again(artifact):
+    text = Text("a\nb", "ptx", "PTX", "k.ptx", spans=((1, 0, 1, 0),), links=(1, 1), tips={"a": "A sentence."})
+    assert {name for name, value in text.sent(known=True).items() if value is None} == {"text", "spans", "links", "numbers", "marks", "top"}
+    assert text.sent(known=False)["spans"] == [(1, 0, 1, 0)] and text.sent(known=True)["tips"] == {"a": "A sentence."}
+    assert text.sha != replace(text, links=(1, 2)).sha
 
 
 def test_links_meet_at_the_cuda_line(artifact):

@@ -4,9 +4,11 @@ import streamlit as st
 
 from tileviz import lens
 from tileviz.kernels.base import Kernel
+from tileviz.lens.directives import hide
+from tileviz.lens.opening import opening, program_row
 from tileviz.records import Artifact
 from tileviz.ui import script
-from tileviz.ui.codepane import code_pane
+from tileviz.ui.codepane import Text, code_pane
 from tileviz.ui.trouble import plain
 
 SOURCE_TITLES = {"cuda": "CUDA", "c": "C"}
@@ -14,7 +16,7 @@ FILES = {"CUDA": "cu", "C": "c", "PTX": "ptx", "SASS": "sass", "Tile program": "
 PROGRAM = "Tile program"
 
 MOST_HEIGHT = 560
-"""Pixels of the pane; a short text takes less."""
+"""Pixels of the pane; a short text takes less, and the reader may drag it to another height."""
 
 
 def draw(artifact: Artifact, kernel: Kernel) -> None:
@@ -34,10 +36,11 @@ def draw(artifact: Artifact, kernel: Kernel) -> None:
 
 
 def pane(text: str, language: str, *, key: str, title: str, file: str) -> None:
-    """The pane, with the spans of every instruction class where the language has any."""
+    """The pane, with the spans of every instruction class where the language has any, open at the main loop or the tile program."""
+    text = hide(text, language)
     classes, spans = lit(text, language)
-    height = min(MOST_HEIGHT, 110 + 18 * (text.count("\n") + 2))
-    code_pane(text, key=key, language=language, title=title, file=file, classes=classes, spans=spans, height=height)
+    top = program_row(text) if language == "python" else opening(text, language)
+    code_pane(Text(text, language, title, file, classes, spans, top=top), key=key, height=MOST_HEIGHT)
 
 
 def texts_of(artifact: Artifact, kernel: Kernel) -> dict[str, tuple[str | None, str]]:
@@ -62,4 +65,4 @@ def lit(text: str, language: str) -> tuple[list[dict], list[tuple[int, int, int,
         for line in lens.listing(text, language).lines
         for hit in line.hits
     ]  # fmt: skip
-    return [{"name": cls.name, "title": cls.title, "help": cls.help} for cls in lens.CLASSES], spans
+    return [{"name": cls.name, "title": cls.title, "help": f"{cls.help} ({cls.source})"} for cls in lens.CLASSES], spans

@@ -15,8 +15,9 @@ from tileviz.kernels.base import Kernel
 from tileviz.lens import diff as difference
 from tileviz.records import Artifact, Trial
 from tileviz.ui import code, resources
-from tileviz.ui.codepane import code_pane
+from tileviz.ui.codepane import Text, code_pane
 from tileviz.ui.codeview import recent, rows, texts, waiting
+from tileviz.ui.codeview.panes import next_text
 from tileviz.ui.stores import store
 from tileviz.ui.trouble import guarded, plain
 
@@ -29,7 +30,7 @@ ALL, CHANGED = "All lines", "Changed lines"
 
 MOST_CHANGES = 12
 
-HEIGHT = 560
+HEIGHT = 640
 
 
 @dataclass(frozen=True)
@@ -129,13 +130,13 @@ def _draw(left: Artifact, right: Artifact, kernel: Kernel) -> None:
     _summary(left, right, views)
     columns = aligned(views[0].text, views[1].text, views[0].language, shown)
     classes = code.lit("", views[0].language)[0] if views[0].language in lens.LANGUAGES else []
-    for name, place, side, artifact in zip("AB", st.columns(2, gap="small"), columns, (left, right), strict=True):
+    step = next_text("diff_text", [title for title in options if all(title in texts.there(each) for each in (left, right))], views[0].title)
+    for name, place, side, view, artifact in zip("AB", st.columns(2, gap="small"), columns, views, (left, right), strict=True):
+        heading, file = f"{name}: {view.title} for {artifact.target}", texts.file_name(artifact, kernel, view.title)
+        top = view.top if name == "A" else None  # B goes where A goes
         with place:
-            code_pane(
-                side.text, key=f"diff_{name}", language=views[0].language, title=f"{name}: {views[0].title} for {artifact.target}",
-                file=texts.file_name(artifact, kernel, views[0].title), classes=classes, spans=side.spans, height=HEIGHT,
-                group="diff", numbers=side.numbers, marks=side.marks, together=True,
-            )  # fmt: skip
+            text = Text(side.text, view.language, heading, file, classes, side.spans, numbers=side.numbers, marks=side.marks, top=top)
+            code_pane(text, key=f"diff_{name}", height=HEIGHT, group="diff", together=True, on_step=step)
 
 
 def _summary(left: Artifact, right: Artifact, views: list[texts.View]) -> None:

@@ -63,6 +63,7 @@ def taxonomy_frame() -> pd.DataFrame:
             {
                 "instruction": r.name,
                 "what it does": r.help,
+                "source": r.source,
                 "since": r.since,
                 "SASS": r.sass,
                 "PTX": r.ptx,
@@ -114,8 +115,8 @@ def class_frame(artifact: Artifact) -> pd.DataFrame:
     for cls in lens.CLASSES:
         values = {text: counts.get(cls.name, 0) for text, counts in found.items()}
         if any(values.values()):
-            rows.append({"class": cls.title, **values, "what it is": cls.help})
-    return pd.DataFrame(rows, columns=["class", *found, "what it is"])
+            rows.append({"class": cls.title, **values, "what it is": cls.help, "source": cls.source})
+    return pd.DataFrame(rows, columns=["class", *found, "what it is", "source"])
 
 
 def shape_frame(artifact: Artifact) -> pd.DataFrame:

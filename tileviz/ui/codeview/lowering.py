@@ -10,7 +10,7 @@ from tileviz.lens import layouts
 from tileviz.lens.checks import DTYPE_BYTES
 from tileviz.ui.charts import tiles
 from tileviz.ui.charts.style import CONFIG
-from tileviz.ui.codepane import MARKS, code_pane
+from tileviz.ui.codepane import MARKS, Text, code_pane
 from tileviz.ui.codeview import reports, waiting
 from tileviz.ui.stores import store
 from tileviz.ui.trouble import guarded, plain
@@ -63,10 +63,8 @@ def _passes(found: StoredReading, request: Request) -> None:
             st.caption(f"{plain(chosen['name'])} changed nothing." if chosen else "No pass changed the program.")
         else:
             title = f"{number}. {chosen['name']}: +{chosen['added']} -{chosen['removed']}"
-            code_pane(
-                chosen["diff"], key="pass_diff", language="python", title=title, file=f"{chosen['name']}.diff", height=HEIGHT + 28,
-                marks=diff_marks(chosen["diff"]),
-            )  # fmt: skip
+            text = Text(chosen["diff"], "python", title, f"{chosen['name']}.diff", marks=diff_marks(chosen["diff"]))
+            code_pane(text, key="pass_diff", height=HEIGHT + 28)
     if found.report is not None:
         reports.draw(found.report, "TileLang's own report", key="report", file=f"{request.kernel}_{request.target}_lowering.html")
 

@@ -1,7 +1,7 @@
 """Two panes side by side over the texts of one artifact: a click on a line lights its lines in the other."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
@@ -10,13 +10,13 @@ from tileviz.kernels.base import Kernel
 from tileviz.lens.taxonomy import instruction
 from tileviz.records import Artifact, JobView
 from tileviz.ui import code
-from tileviz.ui.codepane import Click, code_pane
+from tileviz.ui.codepane import Click, Text, code_pane
 from tileviz.ui.codeview import texts
 from tileviz.ui.codeview.texts import View
 from tileviz.ui.stores import store
 from tileviz.ui.trouble import guarded, plain
 
-HEIGHT = 560
+HEIGHT = 640
 
 SIDES = ("left", "right")
 
@@ -87,30 +87,28 @@ def _side(side: str, artifact: Artifact, kernel: Kernel) -> Click | None:
             st.markdown(f"**{chosen}**")
             st.info(plain(view.missing))
         return None
-    return pane(view, key=f"pane_{side}", file=texts.file_name(artifact, kernel, chosen), line=asked_line(chosen))
+    file, step = texts.file_name(artifact, kernel, chosen), next_text(side, texts.there(artifact), chosen)
+    return pane(view, key=f"pane_{side}", file=file, line=asked_line(chosen), on_step=step)
 
 
-def pane(view: View, *, key: str, file: str, line: int | None = None, height: int = HEIGHT, group: str = "code") -> Click | None:
+def next_text(side: str, titles: Sequence[str], shown: str) -> Callable[[int], None]:
+    """What a step of the pane does: the chooser over it goes on to the next text, and around the end."""
+
+    @guarded
+    def step(by: int) -> None:
+        st.session_state[side] = titles[(titles.index(shown) + by) % len(titles)]
+
+    return step
+
+
+def pane(view: View, *, key: str, file: str, line: int | None = None, on_step: Callable[[int], None] | None = None) -> Click | None:
     """One view in a pane, with every instruction class lit. Gives the last click on a line."""
     classes, spans = code.lit(view.text, view.language) if view.language in LIT else ([], [])
-    return code_pane(
-        view.text,
-        key=key,
-        language=view.language,
-        title=view.title,
-        file=file,
-        classes=classes,
-        spans=spans,
-        line=line,
-        linked=True,
-        height=height,
-        group=group,
-        links=view.links,
-        numbers=view.numbers,
-        note=view.note,
-        top=view.top,
+    text = Text(
+        view.text, view.language, view.title, file, classes, spans, view.links, view.numbers, note=view.note, top=view.top,
         tips=tips(view.text, view.language),
-    )
+    )  # fmt: skip
+    return code_pane(text, key=key, line=line, linked=True, height=HEIGHT, group="code", on_step=on_step)
 
 
 LIT = ("cuda", "c", "ptx", "sass")
@@ -124,7 +122,7 @@ def tips(text: str, language: str) -> dict[str, str]:
         return {}
     spellings = {line.text[hit.start : hit.end] for line in lens.listing(text, language).lines for hit in line.hits}
     found = ((spelling, instruction(spelling)) for spelling in spellings)
-    return {spelling: f"{row.name}, since {row.since}: {row.help}" for spelling, row in found if row}
+    return {spelling: f"{row.name}, since {row.since}: {row.help} ({row.source})" for spelling, row in found if row}
 
 
 def asked_line(title: str) -> int | None:

@@ -3,9 +3,12 @@
 import io
 import re
 import zipfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tileviz.kernels.base import Kernel
+from tileviz.lens import opening
+from tileviz.lens.directives import hide
 from tileviz.records import Artifact
 from tileviz.ui import extract, script
 
@@ -15,14 +18,6 @@ FILES = {PYTHON: "py", IR: "tir", CUDA: "cu", C: "c", PTX: "ptx", SASS: "sass"}
 FIELDS = {IR: "ir", CUDA: "source", C: "source", PTX: "ptx", SASS: "sass"}
 
 NO_LINES = "no line information"
-
-# extern "C" __global__ void gemm_kernel(...) {       .visible .entry gemm_kernel(            /*0000*/
-_BEGIN = {
-    "cuda": re.compile(r"^extern .*\{$", re.M),
-    "ptx": re.compile(r"^\.visible \.entry", re.M),
-    "sass": re.compile(r"^.*/\*0000\*/", re.M),
-    "python": re.compile(r"^[ \t]*@T\.prim_func", re.M),
-}
 
 
 @dataclass(frozen=True)
@@ -41,9 +36,10 @@ class View:
 
     @property
     def top(self) -> int:
-        """The line at which the kernel itself begins."""
-        found = _BEGIN[self.language].search(self.text or "") if self.language in _BEGIN else None
-        row = self.text[: found.start()].count("\n") + 1 if found else 1
+        """The line to open at: of the main loop, or of the tile program that was compiled."""
+        if self.language not in ("python", "ir"):
+            return opening.opening(self.text or "", self.language)
+        row = opening.program_row(self.text or "", self.links[::2])
         return self.numbers[row - 1] if self.numbers else row
 
     @property
@@ -58,6 +54,11 @@ def titles(artifact: Artifact) -> list[str]:
     return [PYTHON, IR, CUDA, PTX, SASS]
 
 
+def there(artifact: Artifact) -> list[str]:
+    """Those of the titles that could be made."""
+    return [title for title in titles(artifact) if title == PYTHON or getattr(artifact, FIELDS[title]) is not None]
+
+
 def view(artifact: Artifact, kernel: Kernel, title: str) -> View:
     """One text of an artifact. Every link goes by lines of the CUDA (or C) text."""
     if title == PYTHON:
@@ -70,6 +71,7 @@ def view(artifact: Artifact, kernel: Kernel, title: str) -> View:
         return View(title, title.lower(), None, why)
     language = artifact.source_language if title in (CUDA, C) else title.lower()
     if title in (CUDA, C):
+        text = hide(text, language)
         count = text.count("\n") + 1 if _is_linked(artifact) else 0
         return View(title, language, text, links=tuple(n for row in range(1, count + 1) for n in (row, row)))
     return View(title, language, text, links=_pairs(artifact.lines.get(FIELDS[title], ())))
@@ -87,12 +89,18 @@ _PADDED = re.compile(r"^[ \t]+/\*([0-9a-f]{4,})\*/[ \t]+(@!?U?P\w+[ \t]+)?", re.
 def _python(artifact: Artifact, kernel: Kernel) -> View:
     """The tile program with the lines of its file; the artifact keeps the file as it was compiled."""
     if not artifact.program:
-        return View(PYTHON, "python", script.program_source(kernel))
-    shown = extract.numbered(artifact.program, extract.program_roots(artifact.program))
+        return View(PYTHON, "python", hide(script.program_source(kernel), "python"))
+    shown = _without_directives(extract.numbered(artifact.program, extract.program_roots(artifact.program)))
     rows = {number: row for row, (number, _) in enumerate(shown, 1) if number}
     found = enumerate(artifact.lines.get("source", ()), 1)
     links = tuple(n for cuda, python in found if python in rows for n in (rows[python], cuda))
     return View(PYTHON, "python", "\n".join(text for _, text in shown), links=links, numbers=tuple(number for number, _ in shown))
+
+
+def _without_directives(shown: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:
+    """The lines without words for formatters; a line of nothing else goes, the others keep their numbers."""
+    hidden = ((number, text, hide(text, "python")) for number, text in shown)
+    return [(number, left) for number, text, left in hidden if left or not text.strip()]
 
 
 def _pairs(lines: tuple[int, ...]) -> tuple[int, ...]:
