@@ -38,7 +38,8 @@ def effects_figure(frame: pd.DataFrame) -> go.Figure:
     deep = -(-len(knobs) // wide)
     divisor, unit = scale_us(float(frame["best_us"].median()) if frame["best_us"].notna().any() else 0.0)
     figure = {"data": [], "layout": style.layout(220 * deep + 20, {}, {}, showlegend=True, margin={"l": 8, "r": 8, "t": 30, "b": 8})}
-    figure["layout"]["legend"] = {"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0, "title": {"text": ""}}
+    figure["layout"]["legend"] = style.legend(title={"text": ""})
+    ticks = style.log_ticks([v / divisor for column in ("best_us", "median_us") for v in frame[column]])
     for place, knob in enumerate(knobs):
         own, suffix = frame[frame["knob"] == knob], "" if place == 0 else str(place + 1)
         axes = {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}"}
@@ -53,7 +54,7 @@ def effects_figure(frame: pd.DataFrame) -> go.Figure:
                     "hovertemplate": f"{html.escape(knob)}=%{{x}}<br>{name} %{{text}}<extra></extra>",
                 }
             )  # fmt: skip
-        _place(figure["layout"], place, suffix, knob, unit, wide, deep)
+        _place(figure["layout"], place, suffix, knob, {"title": {"text": f"latency, {unit}"}, **ticks}, wide, deep)
     return go.Figure(figure)
 
 
@@ -70,9 +71,8 @@ def failure_figure(frame: pd.DataFrame) -> go.Figure:
         for column, name, colour in parts
     ]  # fmt: skip
     y = {"type": "category", "autorange": "reversed"}
-    legend = {"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0}
     x = {"tickformat": ".0%", "range": [0, 1], "title": {"text": "share of the configs with this value"}}
-    layout = style.layout(80 + 20 * len(frame), x, y, barmode="stack", showlegend=True, legend=legend)
+    layout = style.layout(80 + 20 * len(frame), x, y, barmode="stack", showlegend=True, legend=style.legend())
     return go.Figure({"data": data, "layout": layout})
 
 
@@ -88,14 +88,14 @@ def importance_figure(shares: dict[str, float]) -> go.Figure:
     return go.Figure({"data": [bars], "layout": style.layout(90 + 28 * len(names), x, y)})
 
 
-def _place(layout: dict, place: int, suffix: str, knob: str, unit: str, wide: int, deep: int) -> None:
-    """One panel's axes; only the first of a row has a scale."""
+def _place(layout: dict, place: int, suffix: str, knob: str, scale: dict, wide: int, deep: int) -> None:
+    """One panel's axes; only the first of a row tells its `scale`."""
     across, down = place % wide, place // wide
     gap_x, gap_y = 0.03, 0.28 / deep
     width, height = (1 - gap_x * (wide - 1)) / wide, (1 - gap_y * (deep - 1)) / deep
     left, top = across * (width + gap_x), 1 - down * (height + gap_y)
     x = {"type": "category", "title": {"text": html.escape(knob)}, "domain": [left, min(1.0, left + width)], "anchor": f"y{suffix}"}
-    y = {"domain": [max(0.0, top - height), top], "anchor": f"x{suffix}", "type": "log", "automargin": True}
+    y = {"domain": [max(0.0, top - height), top], "anchor": f"x{suffix}", "automargin": True, **scale}
     y |= {"matches": "y"} if place else {}
-    y |= {"title": {"text": f"latency, {unit}"}} if across == 0 else {"showticklabels": False}
-    layout[f"xaxis{suffix}"], layout[f"yaxis{suffix}"] = {"automargin": True, **x}, y
+    y |= {} if across == 0 else {"showticklabels": False, "title": {"text": ""}}
+    layout[f"xaxis{suffix}"], layout[f"yaxis{suffix}"] = style.axis({"automargin": True, **x}), style.axis(y)

@@ -48,17 +48,18 @@ def roofline_figure(frame: pd.DataFrame, peaks: Peaks | None, ceilings: Ceilings
         },
         "hovertemplate": "config %{customdata}: %{text}, %{y:.4g} TFLOPS<extra></extra>", "name": "a config",
     }  # fmt: skip
-    lines, notes = [], []
+    lines = []
     span = (float(frame["intensity"].min()) / 8, float(frame["intensity"].max()) * 8)
     if peaks is not None:
         lines.append(_roof(span, peaks.tbps, peaks.tflops.get(peaks.mode(math_mode)), "solid", f"datasheet ({peaks.source})"))
     if ceilings is not None:
         rate = ceilings.tflops.get(mode_of(ceilings.tflops, math_mode))
         lines.append(_roof(span, ceilings.copy_tbps, rate, "dash", f"measured here on {ceilings.day}"))
-    x = {"type": "log", "title": {"text": "FLOPs a byte (model: each input read once, each output written once)"}}
-    legend = {"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0}
-    layout = style.layout(400, x, {"type": "log", "title": {"text": "TFLOPS"}}, annotations=notes, showlegend=True, legend=legend)
-    return go.Figure({"data": [*lines, points], "layout": layout})
+    x = {"title": {"text": "FLOPs a byte (model: each input read once, each output written once)"}}
+    drawn = [*lines, points]
+    x |= style.log_ticks([v for trace in drawn for v in trace["x"]])
+    y = {"title": {"text": "TFLOPS"}, **style.log_ticks([v for trace in drawn for v in trace["y"]])}
+    return go.Figure({"data": drawn, "layout": style.layout(400, x, y, showlegend=True, legend=style.legend())})
 
 
 def _roof(span: tuple[float, float], tbps: float, tflops: float | None, dash: str, name: str) -> dict:
