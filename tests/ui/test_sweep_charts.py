@@ -9,7 +9,8 @@ from tileviz.bench.peaks import peaks_of
 from tileviz.records import Cost
 from tileviz.store import Store
 from tileviz.ui.sweeps import against, card, effects, failures, listing, parallel, progress, rooflines, shapes, take, top, watch
-from tileviz.ui.sweeps.heatmap import Choice, caption, heatmap_frame
+from tileviz.ui.sweeps.heatmap import Choice, heatmap_frame
+from tileviz.ui.sweeps.map_words import caption
 from tileviz.ui.sweeps.table import table_of
 
 BEST = {"block_M": 128, "block_N": 256, "block_K": 64, "num_stages": 4, "threads": 256, **sweep_examples.BASE}

@@ -6,7 +6,8 @@ import pytest
 
 from tests.ui import sweep_examples
 from tileviz.store import Store, exchange
-from tileviz.ui.sweeps.heatmap import BEST, MEDIAN, Choice, caption, heatmap_figure, heatmap_frame
+from tileviz.ui.sweeps.heatmap import BEST, MEDIAN, Choice, heatmap_figure, heatmap_frame
+from tileviz.ui.sweeps.map_words import caption
 from tileviz.ui.sweeps.table import MEASURED, Counts, SweepTable, table_of
 
 MAP = Choice("block_M", "block_N")
@@ -49,17 +50,17 @@ def test_what_was_not_measured_has_no_number_and_is_drawn_by_its_kind_with_the_r
     table = loaded(store)
     found = cell(heatmap_frame(table, MAP), "256", "256")
     assert found["kind"] == "pruned" and found["cell"] == "pruned" and found["value"] != found["value"]
-    assert "shared memory 262,144 B" in found["hover"]
+    assert "shared memory 262,144 B" in found["told"]
     fixed = Choice("block_M", "block_N", fixed={"block_K": "64", "num_stages": "2"})
     failed = cell(heatmap_frame(table, fixed), "64", "64")
     assert failed["kind"] == "failed" and failed["cell"] == "compile"
-    assert "&lt;b&gt;no" in failed["hover"], "a tool's text is text"
+    assert "<b>no" in failed["told"], "a tool's text is text"
 
 
 def test_a_cell_with_any_measured_config_is_measured_and_says_how_many(store):
     found = cell(heatmap_frame(loaded(store), MAP), "64", "64")
     assert found["kind"] == "measured" and (found["measured"], found["configs"]) == (10, 12)
-    assert "10 measured of 12 configs" in found["hover"]
+    assert "10 measured of 12 configs" in found["told"]
 
 
 def test_the_best_cell_is_starred_and_speeds_are_relative_to_it(store):
