@@ -115,17 +115,24 @@ def size_word(size: float) -> str:
 
 def line_labels(lines: Sequence[tuple[float, str, str]], end: float) -> tuple[list[dict], list[dict], int]:
     """Shapes and annotations of vertical lines at (x, name, colour), and the pixels that the names need above the picture. A name has a
-    row of its own, joined to its line: names of lines that are near each other never touch. `end` is the axis' right end."""
+    row of its own, joined to its line: names of lines that are near each other never touch. `end` is the axis' right end; a line beyond
+    it is a name with an arrow."""
     shapes, notes = [], []
     for place, (x, name, colour) in enumerate(sorted(lines)):
+        up = -ROW_PX * (len(lines) - place) + 6
+        words = {"yref": "paper", "y": 1, "font": {"size": SMALL, "color": TEXT}, "yanchor": "middle", "borderpad": 3}
+        if x > end:
+            notes.append({"x": end, "xanchor": "right", "text": f"{html.escape(name)} \u2192", "showarrow": False, "yshift": -up, **words})
+            continue
         look = {"color": colour, "width": 2, "dash": "dash"}
         shapes.append({"type": "line", "x0": x, "x1": x, "yref": "paper", "y0": 0, "y1": 1, "line": look})
-        up = -ROW_PX * (len(lines) - place) + 6
-        arrow = {"showarrow": True, "arrowhead": 0, "arrowcolor": colour, "arrowwidth": 2, "ax": 0, "ay": up, "borderpad": 3}
-        side = {"xanchor": "right" if x > end / 2 else "left", "yanchor": "middle"}
-        notes.append({"x": x, "y": 1, "yref": "paper", "text": html.escape(name), "font": {"size": SMALL, "color": TEXT}, **arrow, **side})
+        arrow = {"showarrow": True, "arrowhead": 0, "arrowcolor": colour, "arrowwidth": 2, "ax": 0, "ay": up}
+        notes.append({"x": x, "xanchor": "right" if x > end / 2 else "left", "text": html.escape(name), **arrow, **words})
     return shapes, notes, ROW_PX * len(lines) + 8
 
+
+ROOM = 1.03
+"""An axis goes on behind its end by this factor."""
 
 ROW_PX = 18
 """Of a line of small words."""

@@ -55,7 +55,7 @@ def against_figure(frame: pd.DataFrame, table: SweepTable, measure: str) -> go.F
         text = [f"{t}<br>{html.escape(assignments(table.configs[i]))}" for t, i in zip(text, frame.index, strict=True)]
     marker = {
         "size": 7 if len(frame) <= GL_FROM else 5,
-        "opacity": 0.7,
+        "line": {"width": 0.6, "color": style.TEXT},  # the bright end of the scale has no contrast with a white page
         "color": frame["share"].to_numpy(),
         "colorscale": SCALE,
         "cmax": 1,

@@ -19,8 +19,8 @@ CHOOSER_PX = 150
 STYLE = """<style>
 .st-key-sweep_map_row > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"] {
   flex-wrap: wrap;
-  > [data-testid="stColumn"]:first-child { flex: 9 1 520px; }
-  > [data-testid="stColumn"]:last-child { flex: 5 1 320px; }
+  > [data-testid="stColumn"]:first-child { flex: 9 1 480px; }
+  > [data-testid="stColumn"]:last-child { flex: 5 1 310px; }
 }
 </style>"""
 """The card stands beside the map where both have room, else under it."""

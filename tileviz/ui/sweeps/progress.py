@@ -42,7 +42,7 @@ def progress_figure(frame: pd.DataFrame, against: str) -> go.Figure:
     data = [
         {
             "type": kind, "mode": "markers", "x": timed[against], "y": timed["us"] / divisor, "customdata": timed["ordinal"], "text": told,
-            "marker": {"size": 5, "opacity": 0.55, "color": style.OTHER_BASELINE}, "name": "a config",
+            "marker": {"size": 5, "color": style.OTHER_BASELINE}, "name": "a config",
             "hovertemplate": "config %{customdata}: %{text}<extra></extra>",
         },
         {

@@ -44,7 +44,7 @@ def roofline_figure(frame: pd.DataFrame, peaks: Peaks | None, ceilings: Ceilings
         "type": "scattergl" if len(frame) > GL_FROM else "scatter", "mode": "markers", "x": (frame["intensity"] * jitter).to_numpy(),
         "y": frame["tflops"].to_numpy(), "customdata": frame["ordinal"].to_numpy(), "text": [duration_us(us) for us in frame["us"]],
         "marker": {
-            "size": np.where(frame["best"], 11, 5), "opacity": 0.7, "color": np.where(frame["best"], style.OURS, style.OTHER_BASELINE),
+            "size": np.where(frame["best"], 11, 5), "color": np.where(frame["best"], style.OURS, style.OTHER_BASELINE),
         },
         "hovertemplate": "config %{customdata}: %{text}, %{y:.4g} TFLOPS<extra></extra>", "name": "a config",
     }  # fmt: skip
@@ -80,7 +80,7 @@ def rate_figure(frame: pd.DataFrame, peaks: Peaks | None, ceilings: Ceilings | N
     points = {
         "type": "scattergl" if len(rows) > GL_FROM else "scatter", "mode": "markers", "x": list(range(1, len(rows) + 1)),
         "y": rows["gbps"].to_numpy(), "customdata": rows["ordinal"].to_numpy(), "text": [duration_us(us) for us in rows["us"]],
-        "marker": {"size": 6, "opacity": 0.75, "color": style.OURS},
+        "marker": {"size": 6, "color": style.OURS},
         "hovertemplate": "config %{customdata}: %{text}, %{y:.4g} GB/s<extra></extra>",
     }  # fmt: skip
     shapes = []

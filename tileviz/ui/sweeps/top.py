@@ -12,6 +12,9 @@ from tileviz.ui.sweeps.table import SweepTable, differing, rated
 
 BARS = 15
 
+LINES_AT = 1.5
+"""A baseline's line may take the axis to this many times the longest bar: a slow one would press all bars into a corner."""
+
 
 def top_frame(table: SweepTable, problem: int, most: int) -> pd.DataFrame:
     """The fastest timed configs with code of their own, the best first, those tied with it next, launch-bound ones last; numbers in
@@ -84,11 +87,12 @@ def top_figure(frame: pd.DataFrame, baselines: list[BaselineResult]) -> go.Figur
         )
         for b in timed
     ]
-    end = max((float(rows["p90_us"].max()) / divisor, *(x for x, *_ in lines))) if len(rows) else 1.0
+    longest = float(rows["p90_us"].max()) / divisor if len(rows) else 1.0
+    end = max(longest, *(x for x, *_ in lines if x <= LINES_AT * longest), 0.0)
     shapes, notes, above = style.line_labels(lines, end)
     y = {"type": "category", "autorange": "reversed"}
     margin = {"l": 8, "r": 16, "t": above, "b": 8}
-    x = {"title": {"text": f"latency, {unit} (median; whiskers p10 to p90)"}, "range": [0, 1.03 * end]}
+    x = {"title": {"text": f"latency, {unit} (median; whiskers p10 to p90)"}, "range": [0, style.ROOM * end]}
     height = 66 + above + 26 * len(rows)
     return go.Figure({"data": [bars], "layout": style.layout(height, x, y, shapes=shapes, annotations=notes, margin=margin)})
 

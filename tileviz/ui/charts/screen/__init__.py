@@ -23,6 +23,9 @@ _TOOLS = st.components.v2.component(
 BAR_PX, LINE_PX = 34, 66
 """Height of the tools alone, and of them with the line of a cell."""
 
+FADING = ("bar", "scatter", "scattergl")
+"""Kinds of traces of which plotly fades all that was not clicked; here a click fades nothing."""
+
 RING = (colour.BLACK, colour.WHITE)
 """Of the cell that is open: on any colour one of the two is seen."""
 
@@ -80,6 +83,9 @@ def walked_to(key: str) -> int | None:
 def _plot(figure: go.Figure, key: str, alt: str, on_select: Callable[[], None] | None, tools: bool) -> None:
     config = style.CONFIG if tools else {**style.CONFIG, "displayModeBar": False}
     clicks = {"on_select": on_select, "selection_mode": "points"} if on_select else {}
+    if on_select:
+        for trace in figure.select_traces(selector=lambda trace: trace.type in FADING and trace.unselected.marker.opacity is None):
+            trace.unselected.marker.opacity = 1
     st.plotly_chart(figure, key=key, config=config, alt=alt, height="stretch", **clicks)
 
 
