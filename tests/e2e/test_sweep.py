@@ -168,3 +168,124 @@ def test_a_server_that_is_killed_again_and_again_stops_no_sweep_and_finds_it_aga
 
 def rows(store: Store) -> list[dict]:
     return [row for row in store.sweep_frame("click") if row["status"] == "ok"]
+
+
+MAP = ".st-key-sweep_map"
+
+
+CELL = """(x, y) => { const g = document.querySelector('.st-key-sweep_map .js-plotly-plot'), r = g.getBoundingClientRect(),
+    l = g._fullLayout, [k, a, b] = [r.width / l.width, l.xaxis, l.yaxis], [i, j] = [a._categories.indexOf(x), b._categories.indexOf(y)],
+    [w, h] = [a.l2p(1) - a.l2p(0), b.l2p(0) - b.l2p(1)]
+    return [r.left + k * (a._offset + a.l2p(i) - w / 2), r.top + k * (b._offset + b.l2p(j) - h / 2), k * w, k * h] }"""
+"""Left, top, width and height of a cell on the screen, in pixels."""
+
+RINGED = """([x, y]) => { const rings = document.querySelectorAll('.st-key-sweep_map .chart-ring')
+    if (rings.length !== 1) return false
+    const r = rings[0].getBoundingClientRect(), cell = (CELL)(x, y)
+    return [r.left, r.top, r.width, r.height].every((at, n) => Math.abs(at - cell[n]) < 2) }""".replace("CELL", CELL)
+
+FILLED = """([width, px]) => { const g = document.querySelector('.st-key-sweep_map .js-plotly-plot'), t = g?.querySelector('.xtick text')
+    if (!t) return false
+    const r = g.getBoundingClientRect(), k = r.width / g._fullLayout.width
+    return r.width > width - 60 && r.right <= width && Math.abs(k * parseFloat(getComputedStyle(t).fontSize) - px) < 0.5 }"""
+"""The chart is as wide as the window, and its ticks have so many pixels."""
+
+
+def see_ring(page: Page, x: str, y: str) -> None:
+    """The one ring lies on the cell."""
+    page.wait_for_function(RINGED, arg=[x, y])
+
+
+def shown_map(server, page: Page, sweep: str, config: int) -> None:
+    if Store(server.home).sweep(sweep) is None:
+        sweep_examples.stored(Store(server.home), sweep)
+    visit(page, f"{server.url}/sweep?sweep={sweep}&config={config}")
+    expect(page.locator(f"{MAP} .chart-ring")).to_be_visible(timeout=SLOW_MS)
+
+
+def test_a_click_rings_the_cell_and_fades_no_number_and_the_address_brings_the_ring_back(server, page: Page):
+    shown_map(server, page, "ring", 30)
+    see_ring(page, "64", "256")
+    inks = """g => [...g.querySelectorAll('.textpoint text')].map(t => { const s = getComputedStyle(t);
+              return [t.textContent, s.fill, s.fillOpacity, s.opacity] })"""
+    plot = page.locator(f"{MAP} .js-plotly-plot")
+    before = plot.evaluate(inks)
+    assert len(before) == 9 and {(fade, whole) for _, _, fade, whole in before} == {("1", "1")}
+    click_cell(page, "128", "128")
+    expect(page).to_have_url(re.compile("config=59"))
+    see_ring(page, "128", "128")
+    settled(page)
+    assert plot.evaluate(inks) == before
+    assert page.locator(f"{MAP} .hoverlayer .hovertext").count() == 0, "a label would hide neighbours"
+    expect(page.locator(".st-key-screen_sweep_map .chart-told")).to_contain_text("block_M=128 block_N=128: 261 \u00b5s")
+    page.reload()
+    see_ring(page, "128", "128")
+    expect(card(page)).to_contain_text("Config 59")
+    see_no_trouble(page)
+
+
+def test_arrow_keys_go_from_cell_to_cell_and_open_what_they_come_to(server, page: Page):
+    shown_map(server, page, "ring", 30)
+    page.locator(f"{MAP} .stPlotlyChart").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    see_ring(page, "128", "128")
+    expect(card(page)).to_contain_text("Config 59")
+    expect(page).to_have_url(re.compile("config=59"))
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")  # there is no row under it
+    see_ring(page, "128", "64")
+    expect(card(page)).to_contain_text("Config 47")
+    see_no_trouble(page)
+
+
+@pytest.mark.parametrize("width", (820, 1440))
+def test_the_map_fills_the_window_with_text_of_a_size_that_is_remembered(server, page: Page, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    shown_map(server, page, "ring", 30)
+    box = page.locator(".st-key-screen_sweep_map")
+    page.locator(f"{MAP} .stPlotlyChart").focus()
+    page.keyboard.press("f")
+    expect(box).to_have_class(re.compile("full-on"))
+    assert box.bounding_box() == {"x": 0, "y": 0, "width": width, "height": 900}
+    for key, px in (("-", 16), ("+", 24)):
+        for _ in range(9):
+            page.keyboard.press(key)
+        page.wait_for_function(FILLED, arg=[width, px])
+    page.keyboard.press("ArrowDown")
+    see_ring(page, "64", "128")
+    left, top, wide, high = page.evaluate(f"([x, y]) => ({CELL})(x, y)", ["256", "64"])
+    page.mouse.move(left + wide / 2 - 5, top + high / 2)
+    page.mouse.move(left + wide / 2, top + high / 2)
+    expect(box.locator(".chart-told")).to_contain_text("block_M=256 block_N=64")
+    page.mouse.click(left + wide / 2, top + high / 2)
+    expect(page).to_have_url(re.compile("config=83"))
+    page.keyboard.press("?")
+    expect(page.get_by_role("note", name="Keys")).to_contain_text("next cell")
+    page.keyboard.press("Escape")
+    expect(box).not_to_have_class(re.compile("full-on"))
+    see_ring(page, "256", "64")
+    page.reload()
+    see_ring(page, "256", "64")
+    page.locator(".st-key-screen_sweep_map").get_by_role("button", name="Full screen").click()
+    expect(box).to_have_class(re.compile("full-on"))
+    page.wait_for_function(FILLED, arg=[width, 24])
+    see_no_trouble(page)
+
+
+def test_at_820_the_card_stands_under_the_map_with_its_figures_whole(server, page: Page):
+    page.set_viewport_size({"width": 820, "height": 900})
+    shown_map(server, page, "ring", 30)
+    chart, beside = page.locator(f"{MAP} .js-plotly-plot").bounding_box(), card(page).bounding_box()
+    assert beside["y"] > chart["y"] + chart["height"] and beside["width"] > 320
+    for value in card(page).locator("[data-testid=stMetricValue]").all():
+        assert value.evaluate("e => [...e.querySelectorAll('*')].every(part => part.scrollWidth <= part.clientWidth)"), value.inner_text()
+
+
+def test_the_tools_of_plotly_are_out_of_the_tab_order_until_they_are_asked_for(server, page: Page):
+    shown_map(server, page, "ring", 30)
+    bar = page.locator(".st-key-top_chart .modebar").first
+    expect(bar).to_be_hidden()
+    page.locator(".st-key-screen_top_chart").get_by_role("button", name="Keys (?)").focus()
+    page.keyboard.press("t")
+    expect(bar).to_be_visible()
