@@ -163,10 +163,16 @@ def test_sizes_are_named_by_powers_of_two():
     assert len(many["tickvals"]) <= style.MOST_TICKS + 1 and set(many["tickvals"]) <= set(range(512, 16384, 512))
 
 
-def test_names_of_lines_have_a_row_each_and_one_far_away_is_an_arrow():
-    lines = [(2.0, "cuBLAS", "#c67800"), (2.01, "torch.compile", "#848990"), (90.0, "math", "#848990")]
+def test_names_of_lines_have_a_row_each_and_no_line_goes_through_one():
+    """A line goes up to its own row, through all below; a name there stands left of its own line in the right half, else right of it."""
+    lines = [(0.2, "a", "#c67800"), (0.9, "b", "#848990"), (2.0, "c", "#848990"), (2.01, "d", "#848990"), (90.0, "math", "#848990")]
     shapes, notes, above = style.line_labels(lines, end=3.0)
-    assert [shape["x0"] for shape in shapes] == [2.0, 2.01]
-    rows = sorted(note.get("yshift", -note.get("ay", 0)) for note in notes)
+    rows = [note["yshift"] for note in notes]
     assert all(b - a >= style.SMALL for a, b in itertools.pairwise(rows)) and above >= rows[-1] + style.SMALL / 2
-    assert notes[-1]["text"] == "math \u2192" and notes[-1]["x"] == 3.0
+    ups = {shape["x0"]: shape["y1"] for shape in shapes if shape.get("ysizemode") == "pixel"}
+    assert sorted(ups) == [0.2, 0.9, 2.0, 2.01]
+    for note in notes:
+        beside = [x for x in ups if (x > note["x"] if note["xanchor"] == "left" else x < note["x"]) and (x > 1.5) == (note["x"] > 1.5)]
+        assert all(ups[x] <= note["yshift"] for x in beside), note["text"]
+    (far,) = [note for note in notes if note["text"].startswith("math")]
+    assert far["text"] == "math \u2192" and far["x"] == 3.0

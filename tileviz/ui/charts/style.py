@@ -4,7 +4,7 @@ import html
 import math
 from collections.abc import Sequence
 
-from streamlit.elements.lib.streamlit_plotly_theme import GRAY_90
+from streamlit.elements.lib.streamlit_plotly_theme import BG_COLOR, GRAY_90
 
 OURS = "#4a8cdb"
 BEST_BASELINE = "#c67800"
@@ -21,6 +21,9 @@ PRUNED_CELL = "#a66fcb"
 
 TEXT = GRAY_90
 """The place of the theme's text colour in a figure: Streamlit puts the colour of the theme there, which changes in the browser."""
+
+GROUND = BG_COLOR
+"""The same for the page's own colour."""
 
 ERROR_BAR = TEXT
 
@@ -114,20 +117,23 @@ def size_word(size: float) -> str:
 
 
 def line_labels(lines: Sequence[tuple[float, str, str]], end: float) -> tuple[list[dict], list[dict], int]:
-    """Shapes and annotations of vertical lines at (x, name, colour), and the pixels that the names need above the picture. A name has a
-    row of its own, joined to its line: names of lines that are near each other never touch. `end` is the axis' right end; a line beyond
-    it is a name with an arrow."""
+    """Shapes and annotations of vertical lines at (x, name, colour), and the pixels that the names need above the picture. Each name has a
+    row of its own to which its line goes up, in an order in which no line goes through a name that stands beside one. `end` is the axis'
+    right end; a line beyond it is a name with an arrow."""
+    left = sorted(line for line in lines if line[0] > end / 2)  # their names stand left of them, the first lowest
+    right = sorted((line for line in lines if line[0] <= end / 2), reverse=True)
     shapes, notes = [], []
-    for place, (x, name, colour) in enumerate(sorted(lines)):
-        up = -ROW_PX * (len(lines) - place) + 6
-        words = {"yref": "paper", "y": 1, "font": {"size": SMALL, "color": TEXT}, "yanchor": "middle", "borderpad": 3}
-        if x > end:
-            notes.append({"x": end, "xanchor": "right", "text": f"{html.escape(name)} \u2192", "showarrow": False, "yshift": -up, **words})
-            continue
-        look = {"color": colour, "width": 2, "dash": "dash"}
-        shapes.append({"type": "line", "x0": x, "x1": x, "yref": "paper", "y0": 0, "y1": 1, "line": look})
-        arrow = {"showarrow": True, "arrowhead": 0, "arrowcolor": colour, "arrowwidth": 2, "ax": 0, "ay": up}
-        notes.append({"x": x, "xanchor": "right" if x > end / 2 else "left", "text": html.escape(name), **arrow, **words})
+    for row, (x, name, colour) in enumerate([*left, *right]):
+        middle = ROW_PX * row + ROW_PX // 2
+        side = "right" if x > end / 2 else "left"
+        told = {"text": html.escape(name) + (" \u2192" if x > end else ""), "font": {"size": SMALL, "color": TEXT}, "bgcolor": GROUND}
+        at = {"x": min(x, end), "y": 1, "yref": "paper", "yshift": middle, "xshift": 4 if side == "left" else -4}
+        notes.append({**told, **at, "xanchor": side, "yanchor": "middle", "showarrow": False, "borderpad": 1})
+        if x <= end:
+            look = {"type": "line", "x0": x, "x1": x, "yref": "paper", "line": {"color": colour, "width": 2, "dash": "dash"}}
+            up = {"ysizemode": "pixel", "yanchor": 1, "y0": 0, "y1": middle + ROW_PX // 2}
+            shapes += [{**look, "y0": 0, "y1": 1}, {**look, **up}]
+    shapes.sort(key=lambda shape: -shape["x0"])  # the fastest lies on top
     return shapes, notes, ROW_PX * len(lines) + 8
 
 

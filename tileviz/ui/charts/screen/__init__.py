@@ -20,7 +20,7 @@ _TOOLS = st.components.v2.component(
     isolate_styles=False,  # the chart that is styled lies outside of it
 )
 
-BAR_PX, LINE_PX = 34, 66
+BAR_PX, LINE_PX = 34, 86
 """Height of the tools alone, and of them with the line of a cell."""
 
 FADING = ("bar", "scatter", "scattergl")
@@ -54,7 +54,7 @@ def chart(
     """Draws a chart that can fill the window. `on_select` is called when a point was clicked; without `tools` there is no mode bar."""
     with _Box(figure, key, BAR_PX):
         _plot(figure, key, alt, on_select, tools)
-        _TOOLS(key=_tools(key), data={"chart": key, "cells": False, "text": TEXT_PX})
+        _TOOLS(key=_tools(key), data={"chart": key, "cells": False, "tools": tools, "text": TEXT_PX})
 
 
 def cells(
@@ -70,7 +70,8 @@ def cells(
     it in `customdata`. `on_select` is called for a click, `on_open` for a key: `walked_to` then gives the number."""
     with _Box(figure, key, LINE_PX):
         _plot(figure, key, alt, on_select, tools=False)
-        data = {"chart": key, "cells": True, "text": TEXT_PX, "opened": asdict(opened) if opened else None, "ring": list(RING)}
+        own = {"opened": asdict(opened) if opened else None, "ring": list(RING)}
+        data = {"chart": key, "cells": True, "tools": False, "text": TEXT_PX, **own}
         _TOOLS(key=_tools(key), data=data, on_open_change=on_open)
 
 

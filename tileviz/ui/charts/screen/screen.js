@@ -87,6 +87,9 @@ function makeChart(root, data) {
   box.querySelector(".st-key-page_" + CSS.escape(data.chart)).classList.add("chart-page")
   v.told.hidden = !data.cells
   const chart = () => box.querySelector(".stPlotlyChart")
+  const opener = document.createElement("button")
+  const toggleTools = () => opener.setAttribute("aria-pressed", box.classList.toggle("chart-tools"))
+  Object.assign(opener, { type: "button", textContent: "Tools", title: "Plotly's tools (t)", onclick: toggleTools })
   const view = FULL.add({
     el: box,
     group: () => "",
@@ -94,11 +97,12 @@ function makeChart(root, data) {
     sized: () => box.style.setProperty("--chart-scale", FULL.size() / data.text),
     keys: () => [
       ...(data.cells ? [["\u2190 \u2192 \u2191 \u2193", "next cell", null]] : []),
-      ...(box.querySelector(".modebar") ? [["t", "plotly's tools", () => box.classList.toggle("chart-tools")]] : []),
+      ...(data.tools ? [["t", "plotly's tools", toggleTools]] : []),
     ],
   })
   const tools = FULL.tools(view)
   tools.querySelector(".full-open").textContent = "Full screen"
+  if (data.tools) tools.prepend(opener)
   root.querySelector(".chart-bar").append(tools)
   if (data.cells) box.addEventListener("keydown", e => {
     if (!STEPS[e.key] || e.ctrlKey || e.metaKey || e.altKey || !(chart()?.contains(e.target) || FULL.isFull(view))) return
