@@ -11,6 +11,7 @@ from tests.e2e.drive import SLOW_MS, see_no_trouble, settled, visit
 from tests.e2e.test_sweep import card, click_cell
 from tests.ui import examples, sweep_examples
 from tileviz.store import Store
+from tileviz.ui.charts import colour
 
 pytestmark = pytest.mark.e2e
 
@@ -35,6 +36,16 @@ FILLED = """([width, px, chart]) => {
     const r = g.getBoundingClientRect(), k = r.width / g._fullLayout.width
     return r.width > width - 60 && r.width <= width && Math.abs(k * parseFloat(getComputedStyle(t).fontSize) - px) < 0.5 }"""
 """The chart is as wide as it should be, and its ticks have so many pixels."""
+
+
+INK_AND_PAGE = """g => [getComputedStyle(g.querySelector('.xtick text')).fill,
+    getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor]"""
+
+
+def seen_rgb(told: str) -> colour.Rgb:
+    """Of `rgb(29, 39, 51)`."""
+    red, green, blue = (int(part) / 255 for part in re.findall("[0-9]+", told)[:3])
+    return red, green, blue
 
 
 def see_ring(page: Page, x: str, y: str) -> None:
@@ -151,7 +162,7 @@ def test_the_tools_of_plotly_are_out_of_the_tab_order_until_they_are_asked_for(s
     expect(bar).to_be_hidden()
 
 
-def test_names_of_the_top_chart_do_not_touch_at_any_width(server, page: Page):
+def test_names_of_the_top_chart_do_not_touch_and_read_on_the_page_of_both_themes(server, page: Page):
     store = Store(server.home)
     if store.sweep("lines") is None:
         sweep_examples.stored(store, "lines")
@@ -162,11 +173,14 @@ def test_names_of_the_top_chart_do_not_touch_at_any_width(server, page: Page):
         store.save_trial(dataclasses.replace(known, baselines=(*near, slow)))
     boxes = """g => [...g.querySelectorAll('.annotation-text, .xtick text, .ytick text, .xtitle')].map(e => {
                const r = e.getBoundingClientRect(); return [e.textContent, r.left, r.top, r.right, r.bottom] })"""
-    for width in (820, 1440):
+    for width, scheme in ((820, "light"), (1440, "dark")):
+        page.emulate_media(color_scheme=scheme)
         page.set_viewport_size({"width": width, "height": 900})
         visit(page, f"{server.url}/sweep?sweep=lines")
         plot = page.locator(f"{TOP} .js-plotly-plot")
         expect(plot.locator(".annotation-text")).to_have_count(5, timeout=SLOW_MS)
+        words, ground = (seen_rgb(found) for found in plot.evaluate(INK_AND_PAGE))
+        assert colour.contrast(words, ground) >= 4.5, scheme
         found, own = plot.evaluate(boxes), plot.bounding_box()
         for (one, *a), (other, *b) in itertools.combinations(found, 2):
             assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] + 1 or b[3] <= a[1] + 1, (width, one, other)

@@ -54,16 +54,20 @@ const FULL = (window.tilevizFull ??= (() => {
   const place = () => {
     shown = shown.filter(view => view.el.isConnected)
     const bottom = help && shown.length ? help.offsetHeight : 0
-    const first = shown.length === 2 ? between(LEAST_SHARE, recall("share", 50), 100 - LEAST_SHARE) : 100 / shown.length
+    const first = shown.length === 2 ? shareOf("share.full") : 100 / shown.length
     shown.forEach((view, at) => put(view, at * first, at && shown.length === 2 ? 100 - first : first, bottom))
     for (const view of views) if (!shown.includes(view)) take(view)
     for (const view of shown) view.el.querySelector(".full-split")?.remove()
-    if (shown.length === 2) shown[0].el.append(splitter(first))
+    if (shown.length === 2) shown[0].el.append(splitter("share.full", () => [0, window.innerWidth], place))
     for (const view of living()) view.el.querySelector(".full-open")?.setAttribute("aria-pressed", shown.includes(view))
   }
+  let under = [] // [element, how far it was scrolled] of the page: a Tab may scroll what lies under full screen
+  const scrolled = view => { const found = []; for (let at = hostOf(view); at; at = at.parentElement) found.push([at, at.scrollTop]); return found }
   const show = wanted => {
+    if (!shown.length && wanted.length) under = scrolled(current)
     shown = wanted
     place()
+    if (!shown.length) for (const [el, top] of under) el.scrollTop = top
     tellSize()
     if (help) tell(current, true)
     current?.focus()
@@ -72,19 +76,27 @@ const FULL = (window.tilevizFull ??= (() => {
   const close = () => show([])
   const toggle = view => (shown.includes(view) ? close() : open(view))
 
-  const splitter = share => {
-    const bar = document.createElement("div")
+  // A bar at the right edge of the left one of two; `span()` is where both stand: [left, width] in pixels.
+  const shareOf = name => between(LEAST_SHARE, Number(recall(name, 50)) || 50, 100 - LEAST_SHARE)
+  const splitter = (name, span, moved) => {
+    const bar = document.createElement("div"), share = shareOf(name)
     bar.className = "full-split"
     bar.tabIndex = 0
-    for (const [name, value] of [["role", "separator"], ["aria-orientation", "vertical"], ["aria-label", "Width of the left pane"], ["aria-valuenow", Math.round(share)]]) bar.setAttribute(name, value)
-    const move = percent => { keep("share", between(LEAST_SHARE, percent, 100 - LEAST_SHARE)); place(); shown[0]?.el.querySelector(".full-split")?.focus() }
+    for (const [attribute, value] of [["role", "separator"], ["aria-orientation", "vertical"], ["aria-label", "Width of the left pane"], ["aria-valuenow", Math.round(share)]]) bar.setAttribute(attribute, value)
     bar.onpointerdown = e => {
       e.preventDefault()
-      const moved = m => { keep("share", (m.clientX / window.innerWidth) * 100); place() }
-      window.addEventListener("pointermove", moved)
-      window.addEventListener("pointerup", () => window.removeEventListener("pointermove", moved), { once: true })
+      const [left, width] = span(), drag = m => { keep(name, ((m.clientX - left) / width) * 100); moved() }
+      window.addEventListener("pointermove", drag)
+      window.addEventListener("pointerup", () => window.removeEventListener("pointermove", drag), { once: true })
     }
-    bar.onkeydown = e => { const by = { ArrowLeft: -5, ArrowRight: 5 }[e.key]; if (by) { e.preventDefault(); move(share + by) } }
+    bar.onkeydown = e => {
+      const by = { ArrowLeft: -5, ArrowRight: 5 }[e.key], at = bar.parentElement
+      if (!by) return
+      e.preventDefault()
+      keep(name, share + by)
+      moved()
+      at.querySelector(".full-split")?.focus()
+    }
     return bar
   }
 
@@ -135,8 +147,20 @@ const FULL = (window.tilevizFull ??= (() => {
     const there = living().filter(inSight)
     return there.find(view => view.el.matches(":hover")) || (document.activeElement === document.body ? there[0] : null)
   }
+  const dropGone = () => { // a page may take away what fills the window
+    if (current && !current.el.isConnected) current = shown.find(view => view.el.isConnected) || null
+    if (shown.some(view => !view.el.isConnected)) place()
+  }
   const heldBy = e => living().find(view => e.composedPath().includes(view.el))
+  let backward = false // which way Tab goes
+  const around = () => {
+    const next = shown[(shown.indexOf(current) + (backward ? shown.length - 1 : 1)) % shown.length]
+    const stops = [...next.el.querySelectorAll("button, input, [tabindex='0']")].filter(stop => stop.offsetParent)
+    stops.at(backward ? -1 : 0)?.focus()
+  }
   const onKey = e => {
+    dropGone()
+    if (e.key === "Tab") backward = e.shiftKey
     if (e.ctrlKey || e.metaKey || e.altKey) return
     const held = heldBy(e), from = e.composedPath()[0]
     if (held) current = held
@@ -153,9 +177,10 @@ const FULL = (window.tilevizFull ??= (() => {
   }
   window.addEventListener("keydown", onKey, true)
   document.addEventListener("focusin", e => {
+    dropGone()
     const held = heldBy(e)
     if (held && held !== current) { current = held; if (shown.length) place(); if (help) tell(held, true) }
-    if (shown.length && !(held && shown.includes(held))) current?.focus() // what lies under it is out of reach
+    if (shown.length && !(held && shown.includes(held))) around() // what lies under it is out of reach
   })
   window.addEventListener("resize", () => { if (shown.length) place() })
   window.addEventListener("storage", e => { if (e.key?.startsWith("tileviz.size.")) tellSize() })
@@ -164,10 +189,17 @@ const FULL = (window.tilevizFull ??= (() => {
     const el = document.createElement("button")
     el.type = "button"
     el.className = name
-    el.textContent = label
+    el.append(label)
     el.title = words
     el.setAttribute("aria-label", words)
     el.onclick = act
+    return el
+  }
+  const corners = () => { // drawn: few fonts have a sign for it
+    const el = document.createElementNS("http://www.w3.org/2000/svg", "svg"), path = document.createElementNS("http://www.w3.org/2000/svg", "path")
+    for (const [name, value] of [["viewBox", "0 0 14 14"], ["width", 13], ["height", 13], ["aria-hidden", "true"]]) el.setAttribute(name, value)
+    for (const [name, value] of [["d", "M1 5V1h4M9 1h4v4M13 9v4H9M5 13H1V9"], ["fill", "none"], ["stroke", "currentColor"], ["stroke-width", "1.6"]]) path.setAttribute(name, value)
+    el.append(path)
     return el
   }
   const tools = view => {
@@ -177,10 +209,10 @@ const FULL = (window.tilevizFull ??= (() => {
       button("full-smaller", "A\u2212", "Smaller text (-)", () => resize(-1)),
       button("full-larger", "A+", "Larger text (+)", () => resize(1)),
       button("full-help", "?", "Keys (?)", () => tell(view)),
-      button("full-open", "\u26f6", "Full screen (f)", () => toggle(view)),
+      button("full-open", corners(), "Full screen (f)", () => toggle(view)),
     )
     return el
   }
   const add = view => { views.add(view); return view }
-  return { add, tools, open, close, toggle, size, recall, keep, place, isFull: view => shown.includes(view) }
+  return { add, tools, open, close, toggle, size, recall, keep, place, shareOf, splitter, isFull: view => shown.includes(view) }
 })())

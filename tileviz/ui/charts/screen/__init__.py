@@ -7,6 +7,7 @@ from pathlib import Path
 
 import plotly.graph_objects as go
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from tileviz.ui import fullscreen
 from tileviz.ui.charts import colour, style
@@ -43,18 +44,11 @@ class Cell:
     """plotly's name of the horizontal axis of its panel: `x`, `x2`."""
 
 
-def chart(
-    figure: go.Figure,
-    *,
-    key: str,
-    alt: str,
-    on_select: Callable[[], None] | None = None,
-    tools: bool = True,
-) -> None:
-    """Draws a chart that can fill the window. `on_select` is called when a point was clicked; without `tools` there is no mode bar."""
-    with _Box(figure, key, BAR_PX):
-        _plot(figure, key, alt, on_select, tools)
-        _TOOLS(key=_tools(key), data={"chart": key, "cells": False, "tools": tools, "text": TEXT_PX})
+def chart(figure: go.Figure, *, key: str, alt: str, on_select: Callable[[], None] | None = None) -> None:
+    """Draws a chart that can fill the window. `on_select` is called when a point was clicked, which fades nothing."""
+    with _box(figure, key, BAR_PX):
+        _plot(figure, key, alt, style.CONFIG, on_select)
+        _TOOLS(key=_tools(key), data={"chart": key, "cells": False, "text": TEXT_PX})
 
 
 def cells(
@@ -68,10 +62,10 @@ def cells(
 ) -> None:
     """The same for a chart of cells: its last trace in each panel holds a cell a point, with the text of its line in `text` and what opens
     it in `customdata`. `on_select` is called for a click, `on_open` for a key: `walked_to` then gives the number."""
-    with _Box(figure, key, LINE_PX):
-        _plot(figure, key, alt, on_select, tools=False)
+    with _box(figure, key, LINE_PX):
+        _plot(figure, key, alt, {**style.CONFIG, "displayModeBar": False}, on_select)
         own = {"opened": asdict(opened) if opened else None, "ring": list(RING)}
-        data = {"chart": key, "cells": True, "tools": False, "text": TEXT_PX, **own}
+        data = {"chart": key, "cells": True, "text": TEXT_PX, **own}
         _TOOLS(key=_tools(key), data=data, on_open_change=on_open)
 
 
@@ -81,8 +75,7 @@ def walked_to(key: str) -> int | None:
     return int(told) if isinstance(told, (int, float)) and not isinstance(told, bool) else None
 
 
-def _plot(figure: go.Figure, key: str, alt: str, on_select: Callable[[], None] | None, tools: bool) -> None:
-    config = style.CONFIG if tools else {**style.CONFIG, "displayModeBar": False}
+def _plot(figure: go.Figure, key: str, alt: str, config: dict, on_select: Callable[[], None] | None) -> None:
     clicks = {"on_select": on_select, "selection_mode": "points"} if on_select else {}
     if on_select:
         for trace in figure.select_traces(selector=lambda trace: trace.type in FADING and trace.unselected.marker.opacity is None):
@@ -90,18 +83,10 @@ def _plot(figure: go.Figure, key: str, alt: str, on_select: Callable[[], None] |
     st.plotly_chart(figure, key=key, config=config, alt=alt, height="stretch", **clicks)
 
 
-class _Box:
+def _box(figure: go.Figure, key: str, below: int) -> DeltaGenerator:
     """Two containers: the outer one fills the window, the inner one is enlarged in it."""
-
-    def __init__(self, figure: go.Figure, key: str, below: int) -> None:
-        self.outer = st.container(key=f"screen_{key}", gap=None)
-        self.inner = self.outer.container(key=f"page_{key}", height=int(figure.layout.height) + below, border=False, gap=None)
-
-    def __enter__(self) -> None:
-        self.inner.__enter__()
-
-    def __exit__(self, *error) -> None:
-        self.inner.__exit__(*error)
+    outer = st.container(key=f"screen_{key}", gap=None)
+    return outer.container(key=f"page_{key}", height=int(figure.layout.height) + below, border=False, gap=None)
 
 
 def _tools(key: str) -> str:

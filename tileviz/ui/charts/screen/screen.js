@@ -38,10 +38,11 @@ function drawCell(v) {
 
 // The next cell that is there in a direction; beyond the last column of a panel the next panel's first.
 function walk(v, [across, up]) {
-  if (!v.at) return
   const panels = axesOf(v)
-  let { x, y, axis } = v.at
-  for (;;) {
+  if (!panels.length) return
+  const first = pointsOf(v, panels[0])
+  let { x, y, axis } = v.at || { x: String(first.x[0]), y: String(first.y[0]), axis: panels[0] }
+  while (v.at) {
     const xs = axisNamed(v, axis)._categories, ys = axisNamed(v, axis.replace("x", "y"))._categories
     let [i, j] = [xs.indexOf(x) + across, ys.indexOf(y) + up]
     if (i < 0 || i >= xs.length) {
@@ -95,14 +96,11 @@ function makeChart(root, data) {
     group: () => "",
     focus: () => (data.cells ? chart() : box.querySelector(".full-open"))?.focus(),
     sized: () => box.style.setProperty("--chart-scale", FULL.size() / data.text),
-    keys: () => [
-      ...(data.cells ? [["\u2190 \u2192 \u2191 \u2193", "next cell", null]] : []),
-      ...(data.tools ? [["t", "plotly's tools", toggleTools]] : []),
-    ],
+    keys: () => [data.cells ? ["\u2190 \u2192 \u2191 \u2193", "next cell", null] : ["t", "plotly's tools", toggleTools]],
   })
   const tools = FULL.tools(view)
   tools.querySelector(".full-open").textContent = "Full screen"
-  if (data.tools) tools.prepend(opener)
+  if (!data.cells) tools.prepend(opener)
   root.querySelector(".chart-bar").append(tools)
   if (data.cells) box.addEventListener("keydown", e => {
     if (!STEPS[e.key] || e.ctrlKey || e.metaKey || e.altKey || !(chart()?.contains(e.target) || FULL.isFull(view))) return
