@@ -1,5 +1,7 @@
 """Frames and figures: what stands on a chart, from records alone."""
 
+import itertools
+
 from tests.ui import examples
 from tileviz.bench.traffic import chains
 from tileviz.measured import Timing
@@ -111,3 +113,66 @@ def test_one_slow_baseline_is_cut_so_that_the_others_can_be_told_apart():
     assert figure.layout.xaxis.range[1] < 15
     assert [("bar cut" in label) for label in figure.data[0].y] == [True, False, False]
     assert 90.0 in figure.data[0].x
+
+
+def words_of(figure) -> list[tuple[str, dict]]:
+    """(where, font) of every font that a figure tells."""
+    found = []
+
+    def look(where, part):
+        for name, value in part.items() if isinstance(part, dict) else enumerate(part):
+            if isinstance(value, (dict, list, tuple)):
+                if str(name).endswith("font"):
+                    found.append((f"{where}.{name}", value))
+                look(f"{where}.{name}", value)
+
+    drawn = figure.to_plotly_json()
+    drawn["layout"].pop("template")
+    look("", drawn)
+    return found
+
+
+def test_words_of_a_chart_are_12_px_or_more_and_in_the_colour_of_the_theme():
+    trial = examples.trial(
+        timing=examples.timing(1.1, floor_us=0.6, launch_bound=True), baselines=(examples.baseline("eager", "PyTorch eager", 1.2, 1.0),)
+    )
+    for figure in (latency_figure(latency_frame(trial)), samples_figure(samples_frame(examples.timing(81.4)))):
+        fonts = words_of(figure)
+        assert {where for where, _ in fonts} >= {".layout.font", ".layout.xaxis.tickfont", ".layout.xaxis.title.font"}
+        assert min(font["size"] for _, font in fonts) >= 12
+        assert {font["color"] for _, font in fonts} == {style.TEXT}
+
+
+def test_a_logarithmic_axis_has_whole_numbers_and_no_bare_2_and_5():
+    assert style.log_ticks([201, 414])["ticktext"] == ["200", "300", "400"]
+    assert style.log_ticks([1, 3000])["ticktext"] == ["1", "3", "10", "30", "100", "300", "1,000", "3,000"]
+    assert style.log_ticks([200, 210])["ticktext"] == ["200", "210", "220"]
+    assert style.log_ticks([]) == {"type": "log"} == style.log_ticks([float("nan"), 0.0])
+
+
+def test_ticks_are_never_so_many_that_they_touch_and_never_none():
+    for low, far in itertools.product((1e-3, 0.7, 42.0, 8e6), (1.0, 1.01, 1.3, 2.9, 3.1, 7.0, 40.0, 1e4, 1e12)):
+        ticks = style.log_ticks([low, low * far])["tickvals"]
+        assert 1 <= len(ticks) <= style.MOST_TICKS and ticks == sorted(set(ticks)), (low, far, ticks)
+
+
+def test_sizes_are_named_by_powers_of_two():
+    assert style.size_ticks([128, 1024, 16384])["ticktext"] == ["128", "1k", "16k"]
+    assert style.size_ticks([1000, 4096, 1 << 20])["ticktext"] == ["1,000", "4k", "1M"]
+    many = style.size_ticks(range(512, 16384, 512))
+    assert len(many["tickvals"]) <= style.MOST_TICKS + 1 and set(many["tickvals"]) <= set(range(512, 16384, 512))
+
+
+def test_names_of_lines_have_a_row_each_and_no_line_goes_through_one():
+    """A line goes up to its own row, through all below; a name there stands left of its own line in the right half, else right of it."""
+    lines = [(0.2, "a", "#c67800"), (0.9, "b", "#848990"), (2.0, "c", "#848990"), (2.01, "d", "#848990"), (90.0, "math", "#848990")]
+    shapes, notes, above = style.line_labels(lines, end=3.0)
+    rows = [note["yshift"] for note in notes]
+    assert all(b - a >= style.SMALL for a, b in itertools.pairwise(rows)) and above >= rows[-1] + style.SMALL / 2
+    ups = {shape["x0"]: shape["y1"] for shape in shapes if shape.get("ysizemode") == "pixel"}
+    assert sorted(ups) == [0.2, 0.9, 2.0, 2.01]
+    for note in notes:
+        beside = [x for x in ups if (x > note["x"] if note["xanchor"] == "left" else x < note["x"]) and (x > 1.5) == (note["x"] > 1.5)]
+        assert all(ups[x] <= note["yshift"] for x in beside), note["text"]
+    (far,) = [note for note in notes if note["text"].startswith("math")]
+    assert far["text"] == "math \u2192" and far["x"] == 3.0

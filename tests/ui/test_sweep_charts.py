@@ -3,13 +3,16 @@
 import pytest
 
 from tests.ui import examples, sweep_examples
+from tests.ui.test_charts import words_of
 from tests.ui.test_sweep_heatmap import loaded
 from tileviz import kernels
 from tileviz.bench.peaks import peaks_of
 from tileviz.records import Cost
 from tileviz.store import Store
+from tileviz.ui.charts import style
 from tileviz.ui.sweeps import against, card, effects, failures, listing, parallel, progress, rooflines, shapes, take, top, watch
-from tileviz.ui.sweeps.heatmap import Choice, caption, heatmap_frame
+from tileviz.ui.sweeps.heatmap import Choice, heatmap_frame
+from tileviz.ui.sweeps.map_words import caption
 from tileviz.ui.sweeps.table import table_of
 
 BEST = {"block_M": 128, "block_N": 256, "block_K": 64, "num_stages": 4, "threads": 256, **sweep_examples.BASE}
@@ -49,6 +52,14 @@ def test_bars_have_error_bars_and_a_line_for_each_baseline(store):
     assert [a.text for a in figure.layout.annotations] == ["cuBLAS 210 \u00b5s"]
 
 
+def test_a_slow_baseline_takes_no_room_from_the_bars(store):
+    table = loaded(store)
+    baselines = [examples.baseline("cublas", "cuBLAS", 210.0, 200.0), examples.baseline("math", "math", 22_000.0, 200.0)]
+    figure = top.top_figure(top.top_frame(table, 0, 10), baselines)
+    assert figure.layout.xaxis.range[1] < 1.1 * max(figure.data[0].x) and {shape.x0 for shape in figure.layout.shapes} == {0.21 * 1000}
+    assert [a.text for a in figure.layout.annotations] == ["cuBLAS 210 \u00b5s", "math 22.0 ms \u2192"]
+
+
 def test_the_best_so_far_only_falls_and_failures_are_crosses(store):
     frame = progress.progress_frame(loaded(store), 0)
     assert len(frame) == 94 and frame["best_us"].is_monotonic_decreasing
@@ -69,6 +80,24 @@ def test_main_effects_and_failure_shares_are_counted_by_value(store):
     assert sum(trace.x[0] for trace in figure.data) == pytest.approx(1)
     assert len(effects.effects_figure(frame).data) == 2 * 5
     assert effects.importance_figure({"block_M": 0.7, "threads": 0.3}).data[0].x == (0.7, 0.3)
+
+
+def test_shares_of_failures_are_counted_within_comparable_configs(store):
+    """A search that tried more of one value's other knobs says nothing about that value."""
+    table = loaded(store)
+    whole = effects.share_frame(table, 0).set_index(["knob", "value"])
+    assert whole.loc[("block_N", "256"), ["configs", "measured", "pruned"]].tolist() == [36, 24, 12]
+    columns = store.sweep_columns("s1")
+    columns["status"] = [
+        "not_run" if c["block_N"] == 64 and c["block_K"] == 64 else s for s, c in zip(columns["status"], table.configs, strict=True)
+    ]
+    part = effects.share_frame(table_of(store.sweep("s1"), columns), 0).set_index(["knob", "value"])
+    assert part.loc["block_N"]["configs"].tolist() == [18, 18, 18], "only where block_N=64 was tried too"
+    assert part.loc[("block_N", "64"), "failed"] == 0 and part["comparable"].all()
+    columns["status"] = ["not_run" if (c["block_M"] == 64) == (c["threads"] == 128) else "ok" for c in table.configs]
+    apart = effects.share_frame(table_of(store.sweep("s1"), columns), 0)
+    assert not apart[apart["knob"] == "threads"]["comparable"].any()
+    assert "threads: no configs differ in it alone" in effects.share_words(apart)
 
 
 def test_latency_is_set_against_resources_and_counts_that_differ(store):
@@ -102,6 +131,7 @@ def test_shapes_set_the_best_of_each_problem_beside_its_baselines(store):
     figure = shapes.shapes_figure(frame, table, "M", "tflops")
     assert figure.layout.xaxis.type == figure.layout.yaxis.type == "log"
     assert [t.name for t in figure.data] == ["best config", "cuBLAS"]
+    assert figure.layout.xaxis.ticktext == ("512", "1k", "4k")
 
 
 def test_the_roofline_holds_every_config_under_the_ceilings_of_the_datasheet(store):
@@ -116,6 +146,27 @@ def test_the_roofline_holds_every_config_under_the_ceilings_of_the_datasheet(sto
     assert rooflines.roofline_frame(table, {0: Cost(0, 1e9)}).empty, "a kernel that the field counts no FLOPs for"
     rates = rooflines.rate_figure(table.timed(0).assign(us=1.0)[["gbps", "us", "ordinal"]], peaks, None)
     assert len(rates.data[0].y) == 94 and rates.layout.shapes[0].y0 == peaks.tbps * 1000
+
+
+def test_words_of_every_chart_of_a_sweep_are_12_px_or_more_in_the_colour_of_the_theme(store):
+    problems = [{**sweep_examples.PROBLEM, "M": m} for m in (512, 1024)]
+    table = loaded(store, problems=problems)
+    trials, costs = {0: store.trial(table.rows.at[table.best(0), "trial"])}, {0: Cost(1e12, 1e9)}
+    baselines, counts = list(trials[0].baselines), "SASS: Tensor core"
+    for figure in (
+        top.top_figure(top.top_frame(table, 0, 10), baselines),
+        progress.progress_figure(progress.progress_frame(table, 0), "trial"),
+        effects.effects_figure(effects.effects_frame(table, 0)),
+        effects.failure_figure(effects.share_frame(table, 0)),
+        effects.importance_figure({"block_M": 1.0}),
+        parallel.parallel_figure(parallel.parallel_frame(table, 0), table),
+        against.against_figure(against.against_frame(table, 0, counts), table, counts),
+        shapes.shapes_figure(shapes.shapes_frame(table, trials), table, "M", "us"),
+        rooflines.roofline_figure(rooflines.roofline_frame(table, costs), peaks_of("NVIDIA H200"), None, "float16"),
+    ):
+        fonts = words_of(figure)
+        assert len(fonts) > 2 and {font["color"] for _, font in fonts} == {style.TEXT}
+        assert min(font["size"] for _, font in fonts) >= 12
 
 
 def test_failures_are_grouped_by_kind_with_an_example_that_opens(store):

@@ -6,7 +6,10 @@ import pytest
 
 from tests.ui import sweep_examples
 from tileviz.store import Store, exchange
-from tileviz.ui.sweeps.heatmap import BEST, MEDIAN, Choice, caption, heatmap_figure, heatmap_frame
+from tileviz.ui.charts import colour
+from tileviz.ui.sweeps import corners
+from tileviz.ui.sweeps.heatmap import BEST, MEDIAN, MOST_PANELS, Choice, axis_of, heatmap_figure, heatmap_frame, panels, place_of
+from tileviz.ui.sweeps.map_words import best_words, caption, corner_words
 from tileviz.ui.sweeps.table import MEASURED, Counts, SweepTable, table_of
 
 MAP = Choice("block_M", "block_N")
@@ -49,17 +52,17 @@ def test_what_was_not_measured_has_no_number_and_is_drawn_by_its_kind_with_the_r
     table = loaded(store)
     found = cell(heatmap_frame(table, MAP), "256", "256")
     assert found["kind"] == "pruned" and found["cell"] == "pruned" and found["value"] != found["value"]
-    assert "shared memory 262,144 B" in found["hover"]
+    assert "shared memory 262,144 B" in found["told"]
     fixed = Choice("block_M", "block_N", fixed={"block_K": "64", "num_stages": "2"})
     failed = cell(heatmap_frame(table, fixed), "64", "64")
     assert failed["kind"] == "failed" and failed["cell"] == "compile"
-    assert "&lt;b&gt;no" in failed["hover"], "a tool's text is text"
+    assert "<b>no" in failed["told"], "a tool's text is text"
 
 
 def test_a_cell_with_any_measured_config_is_measured_and_says_how_many(store):
     found = cell(heatmap_frame(loaded(store), MAP), "64", "64")
     assert found["kind"] == "measured" and (found["measured"], found["configs"]) == (10, 12)
-    assert "10 measured of 12 configs" in found["hover"]
+    assert "10 measured of 12 configs" in found["told"]
 
 
 def test_the_best_cell_is_starred_and_speeds_are_relative_to_it(store):
@@ -159,3 +162,60 @@ def test_a_sweep_without_configs_is_an_empty_table(store):
     view = store.sweep(sweep_examples.stored(store))
     table = table_of(view, {})
     assert table.rows.empty and table.best(0) is None and table.varying == [] and len(table.counted) == 0
+
+
+def test_a_click_fades_no_number_and_draws_no_mark_of_plotlys(store):
+    table = loaded(store)
+    figure = heatmap_figure(heatmap_frame(table, MAP), table, MAP)
+    numbers, clicks = figure.data[-2:]
+    assert numbers.selected.textfont.color, "without it plotly fades every number to 20 % at a click"
+    assert clicks.selected.marker.opacity == clicks.unselected.marker.opacity == 0
+    assert clicks.hoverinfo == "none", "a label would lie over the neighbours"
+
+
+def test_each_number_is_written_in_the_ink_of_its_cell(store):
+    table = loaded(store)
+    frame = heatmap_frame(table, MAP)
+    inks = dict(zip(zip(frame["x"], frame["y"]), heatmap_figure(frame, table, MAP).data[-2].textfont.color))
+    assert inks["128", "256"] == colour.BLACK and inks["256", "64"] == colour.WHITE
+
+
+def test_a_config_is_found_in_its_cell_and_panel_also_where_another_stands_for_it(store):
+    table = loaded(store)
+    choice = Choice("block_M", "block_N", "num_stages")
+    frame = heatmap_frame(table, choice)
+    for ordinal in (0, 71, 103):
+        place = place_of(table, choice, ordinal)
+        config = table.configs[ordinal]
+        assert place == tuple(str(config[name]) for name in ("block_M", "block_N", "num_stages"))
+    assert axis_of(table, choice, frame, "2") == "x" and axis_of(table, choice, frame, "4") == "x3"
+    assert place_of(table, Choice("block_M", "block_N", fixed={"threads": "128"}), 71) is None
+    assert place_of(table, MAP, 10_000) is None
+
+
+def test_the_best_stays_named_with_small_multiples_and_where_it_is_in_no_cell(store):
+    table = loaded(store)
+    assert "panel num_stages=4, block_M=128 block_N=256" in best_words(table, Choice("block_M", "block_N", "num_stages"))
+    assert best_words(table, MAP).endswith(": block_M=128 block_N=256")
+    held = Choice("block_M", "block_N", fixed={"threads": "128", "block_K": "64"})
+    assert best_words(table, held).endswith("it has threads=256, so it is in no cell here")
+
+
+def test_the_panel_of_the_best_is_drawn_where_there_are_more_values_than_panels(store):
+    values = {**sweep_examples.VALUES, "block_M": (128,), "block_K": (64,), "num_stages": tuple(range(-7, 5))}
+    table = loaded(store, values=values)
+    choice = Choice("threads", "block_N", "num_stages")
+    drawn = panels(table, choice)
+    assert len(drawn) == MOST_PANELS and drawn[-1] == "4" == table.knobs.at[table.best(0), "num_stages"]
+    assert f"Only {MOST_PANELS} of 12 values of num_stages have a panel" in caption(table, choice, heatmap_frame(table, choice))
+
+
+def test_a_corner_that_is_pruned_whole_says_by_what(store):
+    table = loaded(store)
+    said = "1 cell is pruned whole (block_M=256 block_N=256), 12 of 12 configs: shared memory 262,144 B is over the 232,448 B"
+    assert corner_words(table, MAP).startswith(said)
+    assert corner_words(table, Choice("block_M", "block_N", "num_stages")).startswith("3 cells are pruned whole (the first is block_M=256")
+    assert corner_words(table, Choice("block_M", "block_K")) == ""
+    assert [c.values for c in corners.least_corners(table, 0)] == [{"block_M": "256", "block_N": "256"}]
+    found = cell(heatmap_frame(table, MAP), "256", "256")
+    assert found["told"].startswith("block_M=256 block_N=256: 12 of 12 pruned\nshared memory 262,144 B")

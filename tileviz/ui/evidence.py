@@ -8,7 +8,7 @@ from tileviz.formats import duration_us, seconds, significant
 from tileviz.measured import BaselineResult, Timing
 from tileviz.records import Trial
 from tileviz.ui import clock_line, kernel_names
-from tileviz.ui.charts import style
+from tileviz.ui.charts import screen
 from tileviz.ui.charts.latency import latency_figure, latency_frame
 from tileviz.ui.charts.samples import above_axis, samples_figure, samples_frame
 from tileviz.ui.trouble import plain
@@ -37,13 +37,13 @@ def draw(trial: Trial, running: bool) -> None:
     with left:
         st.markdown("**Latency against baselines**")
         frame = latency_frame(trial)
-        st.plotly_chart(latency_figure(frame), key="latency", config=style.CONFIG, alt="Latency of this config and of each baseline")
+        screen.chart(latency_figure(frame), key="latency", alt="Latency of this config and of each baseline")
         if trial.target == "cpu":
             st.caption(CPU_CAVEAT)
     with right:
         st.markdown(f"**{trial.timing.n:,} samples**", help=plain(samples_help(trial.timing)))
         samples = samples_frame(trial.timing)
-        st.plotly_chart(samples_figure(samples), key="samples", config=style.CONFIG, alt="Latency of every launch")
+        screen.chart(samples_figure(samples), key="samples", alt="Latency of every launch")
         if above_axis(samples):
             st.caption(plain(above_axis(samples)))
         for mark in marks(trial.timing):

@@ -48,11 +48,7 @@ def errors_figure(frame: pd.DataFrame) -> go.Figure:
         zmax=1 if wrong else max(float(frame["worst"].max()), LITTLE),
         xgap=1,
         ygap=1,
-        colorbar={
-            "title": {"text": "wrong" if wrong else "error / bound", "side": "right"},
-            "thickness": 10,
-            "tickformat": ".0%" if wrong else "",
-        },
+        colorbar=style.colour_bar("wrong" if wrong else "error / bound", side="right", tickformat=".0%" if wrong else ""),
     )
     bare = {"showticklabels": False, "showgrid": False, "zeroline": False, "fixedrange": True, "ticks": ""}
     names = ("", "elements") if (frame["rows"] == "").all() else ("rows", "columns")

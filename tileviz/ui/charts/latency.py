@@ -89,7 +89,7 @@ def _floor(frame: pd.DataFrame, divisor: float) -> dict:
     line = {"type": "line", "x0": at, "x1": at, "yref": "paper", "y0": 0, "y1": 1, "line": look}
     words = {
         "x": at, "yref": "paper", "y": 1, "text": f"empty kernel {duration_us(float(known.iloc[0]))}", "showarrow": False,
-        "xanchor": "left", "yanchor": "bottom", "font": {"size": 11},
+        "xanchor": "left", "yanchor": "bottom", "font": {"size": style.SMALL, "color": style.TEXT},
     }  # fmt: skip
     return {"shapes": [line], "annotations": [words], "margin": {"l": 8, "r": 16, "t": 24, "b": 8}}
 

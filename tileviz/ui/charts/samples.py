@@ -49,7 +49,7 @@ def samples_figure(frame: pd.DataFrame) -> go.Figure:
         x=frame["launch"],
         y=values,
         mode="markers",
-        marker={"size": 5, "opacity": 0.65, "color": style.OURS},
+        marker={"size": 5, "color": style.OURS},
         hovertemplate=f"launch %{{x}}: %{{y:.4g}} {unit}<extra></extra>",
     )
     across = {"type": "rect", "xref": "paper", "x0": 0, "x1": 1}

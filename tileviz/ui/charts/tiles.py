@@ -5,6 +5,7 @@ import plotly.graph_objects as go
 from tileviz.lens import layouts
 from tileviz.lens.checks import DTYPE_BYTES
 from tileviz.ui.charts import style
+from tileviz.ui.charts.colour import SCALE
 
 BANK, OFFSET = "Bank", "Offset"
 THREAD, WARP, REGISTER = "Thread", "Warp", "Register"
@@ -27,8 +28,8 @@ def tile_figure(layout: dict, picture: str) -> go.Figure:
     heatmap = go.Heatmap(
         z=values,
         customdata=words,
-        colorscale="Viridis" if picture in (OFFSET, REGISTER) else CYCLE,
-        colorbar={"title": {"text": picture.lower()}, "thickness": 12},
+        colorscale=SCALE if picture in (OFFSET, REGISTER) else CYCLE,
+        colorbar=style.colour_bar(picture.lower()),
         hovertemplate="row %{y}, column %{x}<br>%{customdata}<extra></extra>",
     )
     down = {"title": {"text": "row"}, "autorange": "reversed", "constrain": "domain"}

@@ -64,12 +64,13 @@ def _totals(totals: pd.Series, axis: str) -> go.Scatter:
     return go.Scatter(
         x=totals.values, y=[html.escape(title) for title in totals.index], mode="text", text=[f" {size_bytes(v)}" for v in totals],
         textposition="middle right", hoverinfo="skip", xaxis=f"x{axis}", yaxis=f"y{axis}", cliponaxis=False,
+        textfont={"size": style.SMALL, "color": style.TEXT},
     )  # fmt: skip
 
 
 def _names(frame: pd.DataFrame, axis: str, shown: bool) -> dict:
     order = [html.escape(title) for title in frame["title"].unique()][::-1]
-    return {
+    return style.axis({
         "type": "category", "categoryorder": "array", "categoryarray": order, "anchor": f"x{axis}", "showticklabels": shown,
         "fixedrange": True, "range": [-0.5, len(order) - 0.5],
-    }  # fmt: skip
+    })  # fmt: skip

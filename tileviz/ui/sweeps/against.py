@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 from tileviz import lens
 from tileviz.formats import assignments, duration_us, scale_us
 from tileviz.ui.charts import style
+from tileviz.ui.charts.colour import SCALE
 from tileviz.ui.resources import TEXT_NAMES
 from tileviz.ui.sweeps.progress import GL_FROM
 from tileviz.ui.sweeps.table import SweepTable
@@ -54,18 +55,18 @@ def against_figure(frame: pd.DataFrame, table: SweepTable, measure: str) -> go.F
         text = [f"{t}<br>{html.escape(assignments(table.configs[i]))}" for t, i in zip(text, frame.index, strict=True)]
     marker = {
         "size": 7 if len(frame) <= GL_FROM else 5,
-        "opacity": 0.7,
+        "line": {"width": 0.6, "color": style.TEXT},  # the bright end of the scale has no contrast with a white page
         "color": frame["share"].to_numpy(),
-        "colorscale": "Viridis",
+        "colorscale": SCALE,
         "cmax": 1,
     }
-    marker |= {"colorbar": {"title": {"text": "speed,<br>% of best"}, "thickness": 10, "tickformat": ".0%"}, "showscale": True}
+    marker |= {"colorbar": style.SPEED_BAR, "showscale": True}
     points = {
         "type": "scattergl" if len(frame) > GL_FROM else "scatter", "mode": "markers", "x": frame["x"].to_numpy(),
         "y": (frame["us"] / divisor).to_numpy(), "customdata": frame["ordinal"].to_numpy(), "text": text, "marker": marker,
         "hovertemplate": f"config %{{customdata}}: %{{text}}<br>{html.escape(measure)}: %{{x}}<extra></extra>",
     }  # fmt: skip
-    y = {"title": {"text": f"latency, {unit}"}, "type": "log"}
+    y = {"title": {"text": f"latency, {unit}"}, **style.log_ticks((frame["us"] / divisor).tolist())}
     return go.Figure({"data": [points], "layout": style.layout(400, {"title": {"text": html.escape(measure)}}, y)})
 
 

@@ -1,4 +1,6 @@
-"""One config of a sweep: time, error, resources, counts, how it differs from the best, and the way to Explore and Code."""
+"""One config of a sweep: time, how it differs from the best, and the way to Explore and Code; and beside it error, resources and counts."""
+
+import html
 
 import pandas as pd
 import streamlit as st
@@ -23,12 +25,7 @@ ROW_PX = 28
 
 def draw(table: SweepTable, problem: int) -> None:
     """The config that was clicked, or else the best."""
-    opened = address.config()
-    index = table.index_of(opened) if opened is not None else None
-    if index is not None and table.rows.at[index, "problem_index"] != problem:
-        index = None  # of another problem than the one on the page
-    best = table.best(problem)
-    index = best if index is None else index
+    index, best = opened(table, problem), table.best(problem)
     if index is None:
         st.markdown("**No config opened**")
         why = table.why_no_best(problem)
@@ -36,6 +33,14 @@ def draw(table: SweepTable, problem: int) -> None:
         return
     with st.container(border=True, key="sweep_card", gap="small"):
         _draw(table, problem, index, best)
+
+
+def opened(table: SweepTable, problem: int) -> int | None:
+    """Index of the config that the address names, where it is one of this problem; else of the best."""
+    asked = address.config()
+    index = table.index_of(asked) if asked is not None else None
+    own = index is not None and table.rows.at[index, "problem_index"] == problem
+    return index if own else table.best(problem)
 
 
 def _draw(table: SweepTable, problem: int, index: int, best: int | None) -> None:
@@ -47,9 +52,6 @@ def _draw(table: SweepTable, problem: int, index: int, best: int | None) -> None
     else:
         _why_not(row, trial)
     _frame(knob_frame(table, index, best), "card_knobs", "Knobs of this config and of the best")
-    facts = fact_frame(table, index, best)
-    if not facts.empty:
-        _frame(facts, "card_facts", "Resources and counts")
     for line in (*notes(table, index), *determinism(trial)):
         st.caption(plain(line))
     over = why_over(trial.roofline) if trial is not None and trial.roofline is not None else ""
@@ -145,6 +147,33 @@ def fact_frame(table: SweepTable, index: int, best: int | None) -> pd.DataFrame:
         return pd.DataFrame(ours.items(), columns=["what", "value"])
     theirs = facts(table, best)
     return pd.DataFrame([(name, value, theirs.get(name, "-")) for name, value in ours.items()], columns=["what", "this", "the best"])
+
+
+def draw_facts(table: SweepTable, problem: int) -> None:
+    """Error, resources and counts of the opened config, side by side in as many columns as there is room for."""
+    index = opened(table, problem)
+    frame = fact_frame(table, index, table.best(problem)) if index is not None else pd.DataFrame()
+    if not frame.empty:
+        st.html(FACTS_STYLE + facts_html(frame, f"Config {table.rows.at[index, 'ordinal']:,}: resources and counts"))
+
+
+FACTS_STYLE = """<style>
+.tile-facts, .tile-facts dd { margin: 0 !important; padding: 0 !important; }
+.tile-facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(150px, 1fr)); gap: 6px 16px; font-size: 0.9rem; }
+.tile-facts-name { font-weight: 600; margin: 0 0 6px; }
+.tile-facts dt, .tile-facts small { font-size: 0.85rem; color: color-mix(in srgb, currentColor 80%, transparent); }
+.tile-facts dd { font-variant-numeric: tabular-nums; }
+</style>"""
+
+
+def facts_html(frame: pd.DataFrame, name: str) -> str:
+    """A list of terms; where the best config's value is another one, it stands beside."""
+    items = []
+    for row in frame.to_dict("records"):
+        own = row.get("value", row.get("this", ""))
+        beside = f" <small>best {html.escape(row['the best'])}</small>" if row.get("the best", own) != own else ""
+        items.append(f"<div><dt>{html.escape(row['what'])}</dt><dd>{html.escape(own)}{beside}</dd></div>")
+    return f'<p class="tile-facts-name">{html.escape(name)}</p><dl class="tile-facts">{"".join(items)}</dl>'
 
 
 def facts(table: SweepTable, index: int) -> dict[str, str]:

@@ -8,7 +8,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from tileviz.formats import duration_us, scale_us, significant
-from tileviz.ui.charts import style
+from tileviz.ui.charts import colour, style
+from tileviz.ui.charts.colour import SCALE
 from tileviz.ui.sweeps.table import FAILED, MEASURED, NOT_RUN, PRUNED, RATES, SHORT, UNTOLD, SweepTable, rated
 
 BEST, MEDIAN = "best", "median"
@@ -27,12 +28,15 @@ BETWEEN_PX = 58
 NO_NUMBER = "no time"
 """In a cell of a config that ran right and has no number to show."""
 
-NOT_RUN_COLOUR = "#8d98a5"
-UNTOLD_COLOUR = "#b9c2cc"
-KIND_COLOURS = {PRUNED: style.PRUNED, FAILED: style.FAILED, NOT_RUN: NOT_RUN_COLOUR, UNTOLD: UNTOLD_COLOUR}
+NOT_RUN_COLOUR = "#5c6168"
+UNTOLD_COLOUR = "#e8eaec"
+KIND_COLOURS = {PRUNED: style.PRUNED_CELL, FAILED: style.FAILED, NOT_RUN: NOT_RUN_COLOUR, UNTOLD: UNTOLD_COLOUR}
+STAR = "\u2605"
+"""On the best."""
+
 KIND_CODES = {kind: code for code, kind in enumerate(KIND_COLOURS)}
 
-COLUMNS = ["x", "y", "by", "kind", "value", "share", "ordinal", "measured", "configs", "cell", "hover"]
+COLUMNS = ["x", "y", "by", "kind", "value", "share", "ordinal", "measured", "configs", "cell", "told"]
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,7 @@ def heatmap_frame(table: SweepTable, choice: Choice) -> pd.DataFrame:
     `value` is in the metric's unit (latency: microseconds) and NaN where nothing was measured; `share` is the speed relative to the
     best cell of the problem, 0 to 1; `ordinal` is the config that a click opens: the one whose value is shown, or the first that failed.
     """
-    rows = _asked(table, choice)
+    rows = asked(table, choice)
     if rows.empty:
         return pd.DataFrame(columns=COLUMNS)
     column, best = RATES[choice.metric], table.best(choice.problem)
@@ -73,7 +77,9 @@ def heatmap_frame(table: SweepTable, choice: Choice) -> pd.DataFrame:
     cells.loc[cells["value"].isna(), "kind"] = cells["kind"].where(cells["kind"] != MEASURED, UNTOLD)
     divisor, unit = _unit(cells["value"], choice.metric)
     cells["cell"] = [_cell(row, divisor, best) for row in cells.itertuples()]
-    cells["hover"] = [_hover(table, choice, row, best) for row in cells.itertuples()]
+    unmeasured = rows[rows["cell_id"].isin(failed["cell_id"])]
+    cells["kinds"] = cells["cell_id"].map(unmeasured.groupby("cell_id")["status"].agg(_kinds))
+    cells["told"] = [_told(table, choice, row, best) for row in cells.itertuples()]
     frame = cells[COLUMNS].reset_index(drop=True)
     frame.attrs["unit"] = unit
     return frame
@@ -83,7 +89,7 @@ def heatmap_figure(frame: pd.DataFrame, table: SweepTable, choice: Choice) -> go
     """Panels of cells, coloured by speed relative to the best; pruned, failed and not run in colours of their own. An invisible scatter
     lies over the cells: a heatmap itself gives no clicks."""
     xs, ys = table.values[choice.x], table.values[choice.y]
-    shown = [by for by in _panels(table, choice) if by is None or (frame["by"] == by).any()]
+    shown = _drawn(table, choice, frame)
     wide = 1 if len(shown) == 1 else PANELS_IN_A_ROW
     deep = -(-len(shown) // wide)
     low = float(frame["share"].min()) if frame["share"].notna().any() else 0.0
@@ -91,33 +97,32 @@ def heatmap_figure(frame: pd.DataFrame, table: SweepTable, choice: Choice) -> go
     numbers = len(xs) <= MOST_LABELLED[0] // wide and len(ys) <= MOST_LABELLED[1]
     for place, by in enumerate(shown):
         cells = frame if by is None else frame[frame["by"] == by]
-        suffix = "" if place == 0 else str(place + 1)
+        suffix = _suffix(place)
         axes = {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}"}
         figure["data"] += _panel(cells, xs, ys, axes, low, numbers, first=place == 0)
         _axes(figure["layout"], place, len(shown), choice, xs, ys, by, wide, deep)
     return go.Figure(figure)
 
 
-def caption(table: SweepTable, choice: Choice, frame: pd.DataFrame) -> str:
-    """How the picture came about: over which knobs it was reduced, what is fixed, and how many cells were measured."""
-    shown = {choice.x, choice.y, choice.by}
-    over = [name for name in table.varying if name not in shown and name not in choice.fixed]
-    words = f"{choice.reduce.capitalize()} over {', '.join(over)}" if over else "Every cell is one config"
-    if choice.fixed:
-        words += "; " + ", ".join(f"{name}={value} fixed" for name, value in choice.fixed.items())
-    measured, cells = int((frame["kind"] == MEASURED).sum()), len(frame)
-    words += f". {measured:,} of {cells:,} cells measured"
-    kinds = [(kind, int((frame["kind"] == kind).sum())) for kind in KIND_CODES]
-    words += "".join(f", {count:,} {kind}" for kind, count in kinds if count)
-    if table.idle:
-        words += f". No difference here: {', '.join(table.idle)}"
-    over_most = choice.by != NONE and len(table.values[choice.by]) > MOST_PANELS
-    more = f" Only the first {MOST_PANELS} values of {choice.by} have a panel." if over_most else ""
-    unit = frame.attrs.get("unit", "")
-    return f"{words}. Numbers in {unit}; nothing is interpolated.{more}"
+def place_of(table: SweepTable, choice: Choice, ordinal: int) -> tuple[str, str, str] | None:
+    """The words of (columns, rows, panel) of the cell that a config lies in, whichever config stands for it; None where it is in none."""
+    index = table.index_of(ordinal)
+    rows = asked(table, choice)
+    if index is None or index not in rows.index:
+        return None
+    x, y, by = rows.loc[index, ["x", "y", "by"]]
+    return x, y, by
 
 
-def _asked(table: SweepTable, choice: Choice) -> pd.DataFrame:
+def axis_of(table: SweepTable, choice: Choice, frame: pd.DataFrame, by: str) -> str:
+    """plotly's name of the horizontal axis of a panel: `x`, `x2`; empty where it is not drawn."""
+    drawn = _drawn(table, choice, frame)
+    wanted = by if choice.by != NONE else None
+    return "x" + _suffix(drawn.index(wanted)) if wanted in drawn else ""
+
+
+def asked(table: SweepTable, choice: Choice) -> pd.DataFrame:
+    """The rows of the table that the picture is of, with the words of their cell and its number."""
     keep = table.rows["problem_index"] == choice.problem
     for name, value in choice.fixed.items():
         keep &= table.knobs[name] == value
@@ -165,25 +170,32 @@ def _unit(values: pd.Series, metric: str) -> tuple[float, str]:
 
 def _cell(row, divisor: float, best: int | None) -> str:
     if row.kind == MEASURED:
-        return f"\u2605 {significant(row.value / divisor)}" if row.Index == best else significant(row.value / divisor)
+        return f"{STAR} {significant(row.value / divisor)}" if row.Index == best else significant(row.value / divisor)
     return NO_NUMBER if row.kind == UNTOLD else SHORT.get(row.status, row.status)
 
 
-def _hover(table: SweepTable, choice: Choice, row, best: int | None) -> str:
+def _told(table: SweepTable, choice: Choice, row, best: int | None) -> str:
+    """What the line under the map says of a cell, plain text: what it is, then what else there is to know."""
     names = [(choice.x, row.x), (choice.y, row.y), *([(choice.by, row.by)] if choice.by != NONE else [])]
-    lines = [html.escape(" ".join(f"{name}={value}" for name, value in names))]
+    head = " ".join(f"{name}={value}" for name, value in names)
     others = [name for name in table.varying if name not in dict(names)]
     rest = " ".join(f"{name}={table.knobs.at[row.Index, name]}" for name in others)
     if row.kind == MEASURED:
         spread = f" ({duration_us(row.p10_us)} to {duration_us(row.p90_us)})" if row.p10_us == row.p10_us else ""
         told = duration_us(row.median_us) if row.median_us == row.median_us else rated(row.tflops, row.gbps)
-        lines.append(f"<b>{told}</b>{spread}, {_standing(table, choice, row, best)}")
-        lines += [html.escape(rest)] if rest else []
-        lines.append(f"{choice.reduce} of {row.measured:,} measured of {row.configs:,} configs" if row.configs > 1 else "one config")
-    else:
-        lines.append(f"<b>{html.escape(row.status.replace('_', ' '))}</b>, {row.configs:,} config{'s' if row.configs > 1 else ''}")
-        lines += _wrapped(row.reason) if row.reason else []
-    return "<br>".join(lines)
+        count = f"{choice.reduce} of {row.measured:,} measured of {row.configs:,} configs" if row.configs > 1 else "one config"
+        return f"{head}: {told}{spread}, {_standing(table, choice, row, best)}\n{', '.join(filter(None, [rest, count]))}"
+    return f"{head}: {row.kinds}\n{row.reason or ''}"
+
+
+def _kinds(statuses: pd.Series) -> str:
+    """`12 of 12 pruned`; `8 of 12 pruned, 4 compile failed`."""
+    (first, most), *others = statuses.value_counts().items()
+    return f"{most:,} of {len(statuses):,} {_plain(first)}" + "".join(f", {count:,} {_plain(status)}" for status, count in others)
+
+
+def _plain(status: str) -> str:
+    return status.replace("_", " ")
 
 
 def _standing(table: SweepTable, choice: Choice, row, best: int | None) -> str:
@@ -196,14 +208,23 @@ def _standing(table: SweepTable, choice: Choice, row, best: int | None) -> str:
     return "tied with the best" if row.trial in table.tied(choice.problem) else f"{row.share:.0%} of the best speed"
 
 
-def _wrapped(text: str, width: int = 64, most: int = 5) -> list[str]:
-    import textwrap
+def panels(table: SweepTable, choice: Choice) -> list[str | None]:
+    """The values that have a panel: the first MOST_PANELS, the best one's among them."""
+    if choice.by == NONE:
+        return [None]
+    values, best = table.values[choice.by], table.best(choice.problem)
+    first = values[:MOST_PANELS]
+    own = table.knobs.at[best, choice.by] if best is not None else first[0]
+    return first if own in first else [*first[:-1], own]
 
-    return [html.escape(line) for line in textwrap.wrap(text, width, max_lines=most, placeholder=" \u2026")]
+
+def _drawn(table: SweepTable, choice: Choice, frame: pd.DataFrame) -> list[str | None]:
+    """The panels that have a cell."""
+    return [by for by in panels(table, choice) if by is None or (frame["by"] == by).any()]
 
 
-def _panels(table: SweepTable, choice: Choice) -> list[str | None]:
-    return [None] if choice.by == NONE else list(table.values[choice.by][:MOST_PANELS])
+def _suffix(place: int) -> str:
+    return "" if place == 0 else str(place + 1)
 
 
 def _panel(cells: pd.DataFrame, xs: list, ys: list, axes: dict, low: float, numbers: bool, first: bool) -> list[dict]:
@@ -214,37 +235,36 @@ def _panel(cells: pd.DataFrame, xs: list, ys: list, axes: dict, low: float, numb
     kinds[at] = cells["kind"].map(KIND_CODES).astype(float)
     floor = min(low, 0.9)
     common = {"type": "heatmap", "x": xs, "y": ys, "hoverinfo": "skip", "xgap": 1, "ygap": 1, **axes}
-    bar = {"title": {"text": "speed,<br>% of best"}, "thickness": 10, "tickformat": ".0%", "len": 0.9, "outlinewidth": 0}
-    steps = [[(i + end) / len(KIND_COLOURS), colour] for i, colour in enumerate(KIND_COLOURS.values()) for end in (0, 1)]
+    bar = {**style.SPEED_BAR, "len": 0.9}
+    steps = [[(i + end) / len(KIND_COLOURS), own] for i, own in enumerate(KIND_COLOURS.values()) for end in (0, 1)]
     points = {"type": "scatter", "x": cells["x"].tolist(), "y": cells["y"].tolist(), **axes}
     words = {
         "mode": "text",
         "text": cells["cell"].tolist(),
         "hoverinfo": "skip",
-        "textfont": {"size": 12, "color": [_ink(row, floor) for row in cells.itertuples()]},
+        "textfont": {"size": style.SMALL, "color": [cell_ink(row.kind, row.share, floor) for row in cells.itertuples()]},
+        "selected": {"textfont": {"color": colour.WHITE}},  # a colour here is what keeps the others from fading; no number is ever selected
     }
     clicks = {
         "mode": "markers",
         "customdata": cells["ordinal"].tolist(),
-        "text": cells["hover"].tolist(),
-        "hovertemplate": "%{text}<extra></extra>",
-        "marker": {"symbol": "square-open", "size": 9, "opacity": 0, "color": style.BEST_BASELINE, "line": {"width": 3}},
-        "selected": {"marker": {"opacity": 1, "size": 34}},
+        "text": cells["told"].tolist(),
+        "hoverinfo": "none",  # what a label would say stands in the line under the map: it hides no neighbour there
+        "marker": {"symbol": "square", "size": 9, "opacity": 0},
+        "selected": {"marker": {"opacity": 0}},
         "unselected": {"marker": {"opacity": 0}},
     }
     return [
-        {**common, "z": shares, "zmin": floor, "zmax": 1, "colorscale": "Viridis", "showscale": first, "colorbar": bar},
+        {**common, "z": shares, "zmin": floor, "zmax": 1, "colorscale": SCALE, "showscale": first, "colorbar": bar},
         {**common, "z": kinds, "zmin": 0, "zmax": len(KIND_COLOURS) - 1, "colorscale": steps, "showscale": False},
         *([{**points, **words}] if numbers else []),
         {**points, **clicks},
     ]
 
 
-def _ink(cell, floor: float) -> str:
-    """Black on the bright end of Viridis and on the colours of what was not measured, white on the dark end."""
-    if cell.kind != MEASURED:
-        return "#1d2733"
-    return "#1d2733" if (cell.share - floor) / (1 - floor) > 0.6 else "#ffffff"
+def cell_ink(kind: str, share: float, floor: float) -> str:
+    """Black or white, whichever reads better on the colour of the cell: 4.5:1 or more on all of them."""
+    return colour.ink(colour.at_share((share - floor) / (1 - floor)) if kind == MEASURED else colour.rgb(KIND_COLOURS[kind]))
 
 
 def _layout(panels: int, deep: int, rows: int) -> dict:
@@ -256,15 +276,15 @@ def _layout(panels: int, deep: int, rows: int) -> dict:
 
 def _axes(layout: dict, place: int, panels: int, choice: Choice, xs: list, ys: list, by: str | None, wide: int, deep: int) -> None:
     """The axes of a panel in its part of the figure; names stand at the left and at the bottom only."""
-    across, down, suffix = place % wide, place // wide, "" if place == 0 else str(place + 1)
+    across, down, suffix = place % wide, place // wide, _suffix(place)
     gap_x, gap_y = 0.04, BETWEEN_PX / layout["height"]
     width, height = (1 - gap_x * (wide - 1)) / wide, (1 - gap_y * (deep - 1)) / deep
     left, top = across * (width + gap_x), 1 - down * (height + gap_y)
     kept = {"type": "category", "automargin": True, "showgrid": False, "zeroline": False, "categoryorder": "array"}
     x = {**kept, "categoryarray": xs, "domain": [left, min(1.0, left + width)], "anchor": f"y{suffix}"}
     y = {**kept, "categoryarray": ys, "domain": [max(0.0, top - height), top], "anchor": f"x{suffix}", "showticklabels": across == 0}
-    layout[f"xaxis{suffix}"] = {**x, **({"title": {"text": html.escape(choice.x)}} if place + wide >= panels else {})}
-    layout[f"yaxis{suffix}"] = {**y, **({"title": {"text": html.escape(choice.y)}} if across == 0 else {})}
+    layout[f"xaxis{suffix}"] = style.axis({**x, **({"title": {"text": html.escape(choice.x)}} if place + wide >= panels else {})})
+    layout[f"yaxis{suffix}"] = style.axis({**y, **({"title": {"text": html.escape(choice.y)}} if across == 0 else {})})
     if by is not None:
         words = f"{html.escape(choice.by)}={html.escape(by)}"
         at = {"x": left + width / 2, "y": top, "xref": "paper", "yref": "paper", "xanchor": "center", "yanchor": "bottom"}

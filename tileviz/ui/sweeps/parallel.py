@@ -6,6 +6,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from tileviz.formats import scale_us
+from tileviz.ui.charts import style
+from tileviz.ui.charts.colour import SCALE
 from tileviz.ui.sweeps.table import SweepTable
 
 MOST = 2000
@@ -33,11 +35,15 @@ def parallel_figure(frame: pd.DataFrame, table: SweepTable) -> go.Figure:
     us = (frame["us"] / divisor).tolist()
     dimensions.append({"label": f"latency, {unit}", "values": us})
     speed = (frame["us"].iloc[-1] / frame["us"]).clip(upper=1).tolist() if len(frame) else []  # the best is drawn last
+    words = {"size": style.SMALL, "color": style.TEXT}
     line = {
-        "color": speed, "colorscale": "Viridis", "showscale": True, "cmin": min(speed, default=0), "cmax": 1,
-        "colorbar": {"title": {"text": "speed,<br>% of best"}, "thickness": 10, "tickformat": ".0%"},
+        "color": speed, "colorscale": SCALE, "showscale": True, "cmin": min(speed, default=0), "cmax": 1,
+        "colorbar": style.SPEED_BAR,
     }  # fmt: skip
     data = [
-        {"type": "parcoords", "dimensions": dimensions, "line": line, "unselected": {"line": {"opacity": 0.06}}, "labelfont": {"size": 13}}
-    ]
+        {
+            "type": "parcoords", "dimensions": dimensions, "line": line, "unselected": {"line": {"opacity": 0.06}},
+            "labelfont": {"size": style.NAME, "color": style.TEXT}, "tickfont": words, "rangefont": words,
+        }
+    ]  # fmt: skip
     return go.Figure({"data": data, "layout": {"height": 400, "margin": {"l": 56, "r": 8, "t": 44, "b": 24}}})

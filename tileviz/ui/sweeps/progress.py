@@ -42,7 +42,7 @@ def progress_figure(frame: pd.DataFrame, against: str) -> go.Figure:
     data = [
         {
             "type": kind, "mode": "markers", "x": timed[against], "y": timed["us"] / divisor, "customdata": timed["ordinal"], "text": told,
-            "marker": {"size": 5, "opacity": 0.55, "color": style.OTHER_BASELINE}, "name": "a config",
+            "marker": {"size": 5, "color": style.OTHER_BASELINE}, "name": "a config",
             "hovertemplate": "config %{customdata}: %{text}<extra></extra>",
         },
         {
@@ -55,7 +55,8 @@ def progress_figure(frame: pd.DataFrame, against: str) -> go.Figure:
             "line": {"shape": "hv", "color": style.OURS, "width": 2.5}, "hoverinfo": "skip",
         },
     ]  # fmt: skip
+    y = {"title": {"text": f"latency, {unit}"}, **style.log_ticks((timed["us"] / divisor).tolist())}
     title = "seconds since the sweep started" if against == "seconds" else "configs tried"
     return go.Figure(
-        {"data": data, "layout": style.layout(320, {"title": {"text": title}}, {"title": {"text": f"latency, {unit}"}, "type": "log"})}
+        {"data": data, "layout": style.layout(320, {"title": {"text": title}}, y)}
     )

@@ -44,21 +44,22 @@ def roofline_figure(frame: pd.DataFrame, peaks: Peaks | None, ceilings: Ceilings
         "type": "scattergl" if len(frame) > GL_FROM else "scatter", "mode": "markers", "x": (frame["intensity"] * jitter).to_numpy(),
         "y": frame["tflops"].to_numpy(), "customdata": frame["ordinal"].to_numpy(), "text": [duration_us(us) for us in frame["us"]],
         "marker": {
-            "size": np.where(frame["best"], 11, 5), "opacity": 0.7, "color": np.where(frame["best"], style.OURS, style.OTHER_BASELINE),
+            "size": np.where(frame["best"], 11, 5), "color": np.where(frame["best"], style.OURS, style.OTHER_BASELINE),
         },
         "hovertemplate": "config %{customdata}: %{text}, %{y:.4g} TFLOPS<extra></extra>", "name": "a config",
     }  # fmt: skip
-    lines, notes = [], []
+    lines = []
     span = (float(frame["intensity"].min()) / 8, float(frame["intensity"].max()) * 8)
     if peaks is not None:
         lines.append(_roof(span, peaks.tbps, peaks.tflops.get(peaks.mode(math_mode)), "solid", f"datasheet ({peaks.source})"))
     if ceilings is not None:
         rate = ceilings.tflops.get(mode_of(ceilings.tflops, math_mode))
         lines.append(_roof(span, ceilings.copy_tbps, rate, "dash", f"measured here on {ceilings.day}"))
-    x = {"type": "log", "title": {"text": "FLOPs a byte (model: each input read once, each output written once)"}}
-    legend = {"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0}
-    layout = style.layout(400, x, {"type": "log", "title": {"text": "TFLOPS"}}, annotations=notes, showlegend=True, legend=legend)
-    return go.Figure({"data": [*lines, points], "layout": layout})
+    x = {"title": {"text": "FLOPs a byte (model: each input read once, each output written once)"}}
+    drawn = [*lines, points]
+    x |= style.log_ticks([v for trace in drawn for v in trace["x"]])
+    y = {"title": {"text": "TFLOPS"}, **style.log_ticks([v for trace in drawn for v in trace["y"]])}
+    return go.Figure({"data": drawn, "layout": style.layout(400, x, y, showlegend=True, legend=style.legend())})
 
 
 def _roof(span: tuple[float, float], tbps: float, tflops: float | None, dash: str, name: str) -> dict:
@@ -79,7 +80,7 @@ def rate_figure(frame: pd.DataFrame, peaks: Peaks | None, ceilings: Ceilings | N
     points = {
         "type": "scattergl" if len(rows) > GL_FROM else "scatter", "mode": "markers", "x": list(range(1, len(rows) + 1)),
         "y": rows["gbps"].to_numpy(), "customdata": rows["ordinal"].to_numpy(), "text": [duration_us(us) for us in rows["us"]],
-        "marker": {"size": 6, "opacity": 0.75, "color": style.OURS},
+        "marker": {"size": 6, "color": style.OURS},
         "hovertemplate": "config %{customdata}: %{text}, %{y:.4g} GB/s<extra></extra>",
     }  # fmt: skip
     shapes = []

@@ -66,10 +66,9 @@ def shapes_figure(frame: pd.DataFrame, table: SweepTable, size: str, metric: str
                 "hovertemplate": f"{html.escape(str(name))}, {html.escape(size)}=%{{x:,}}<br>%{{text}}<extra></extra>",
             }
         )  # fmt: skip
-    ticks = sorted({p[size] for p in table.problems})
-    x = {"type": "log", "title": {"text": html.escape(size)}, "tickvals": ticks, "ticktext": [f"{t:,}" for t in ticks]}
-    legend = {"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0}
-    layout = style.layout(400, x, {"type": "log", "title": {"text": title}}, showlegend=True, legend=legend)
+    x = {"title": {"text": html.escape(size)}, **style.size_ticks([p[size] for p in table.problems])}
+    y = {"title": {"text": title}, **style.log_ticks((frame[metric] / divisor).tolist())}
+    layout = style.layout(400, x, y, showlegend=True, legend=style.legend())
     return go.Figure({"data": data, "layout": layout})
 
 

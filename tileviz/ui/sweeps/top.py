@@ -12,6 +12,9 @@ from tileviz.ui.sweeps.table import SweepTable, differing, rated
 
 BARS = 15
 
+LINES_AT = 1.5
+"""A baseline's line may take the axis to this many times the longest bar: a slow one would press all bars into a corner."""
+
 
 def top_frame(table: SweepTable, problem: int, most: int) -> pd.DataFrame:
     """The fastest timed configs with code of their own, the best first, those tied with it next, launch-bound ones last; numbers in
@@ -76,29 +79,22 @@ def top_figure(frame: pd.DataFrame, baselines: list[BaselineResult]) -> go.Figur
         "hovertemplate": f"%{{y}}: %{{x:.4g}} {unit}<br>%{{text}}<extra></extra>",
     }  # fmt: skip
     fastest = min((b.timing.median_us for b in timed), default=None)
-    shapes, notes = [], []
-    for place, baseline in enumerate(sorted(timed, key=lambda b: b.timing.median_us)):
-        x = baseline.timing.median_us / divisor
-        colour = style.BEST_BASELINE if baseline.timing.median_us == fastest else style.OTHER_BASELINE
-        shapes.append(
-            {"type": "line", "x0": x, "x1": x, "yref": "paper", "y0": 0, "y1": 1, "line": {"color": colour, "width": 2, "dash": "dash"}}
+    lines = [
+        (
+            b.timing.median_us / divisor,
+            f"{b.title} {duration_us(b.timing.median_us)}",
+            style.BEST_BASELINE if b.timing.median_us == fastest else style.OTHER_BASELINE,
         )
-        label = f"{html.escape(baseline.title)} {duration_us(baseline.timing.median_us)}"
-        notes.append(
-            {
-                "x": x,
-                "y": 1 + 0.05 * place,
-                "yref": "paper",
-                "yanchor": "bottom",
-                "showarrow": False,
-                "text": label,
-                "font": {"color": colour},
-            }
-        )
+        for b in timed
+    ]
+    longest = float(rows["p90_us"].max()) / divisor if len(rows) else 1.0
+    end = max(longest, *(x for x, *_ in lines if x <= LINES_AT * longest), 0.0)
+    shapes, notes, above = style.line_labels(lines, end)
     y = {"type": "category", "autorange": "reversed"}
-    margin = {"l": 8, "r": 16, "t": 24 + 18 * max(0, len(timed) - 1), "b": 8}
-    x = {"title": {"text": f"latency, {unit} (median; whiskers p10 to p90)"}, "rangemode": "tozero"}
-    return go.Figure({"data": [bars], "layout": style.layout(90 + 26 * len(rows), x, y, shapes=shapes, annotations=notes, margin=margin)})
+    margin = {"l": 8, "r": 16, "t": above, "b": 8}
+    x = {"title": {"text": f"latency, {unit} (median; whiskers p10 to p90)"}, "range": [0, style.ROOM * end]}
+    height = 66 + above + 26 * len(rows)
+    return go.Figure({"data": [bars], "layout": style.layout(height, x, y, shapes=shapes, annotations=notes, margin=margin)})
 
 
 def _of_best(row) -> str:

@@ -11,10 +11,10 @@ from tileviz.engine.sweeps import importance
 from tileviz.records import Trial
 from tileviz.ui import flop_count, places
 from tileviz.ui.cells import kept_as_text
-from tileviz.ui.charts import style
+from tileviz.ui.charts import screen
 from tileviz.ui.codeview import waiting
 from tileviz.ui.stores import recorded, store
-from tileviz.ui.sweeps import address, against, effects, failures, map_view, parallel, progress, race, rooflines, shapes, top
+from tileviz.ui.sweeps import address, against, corners, effects, failures, map_view, parallel, progress, race, rooflines, shapes, top
 from tileviz.ui.sweeps.table import SweepTable
 from tileviz.ui.trouble import guarded, plain
 
@@ -60,7 +60,7 @@ def draw_effects(table: SweepTable, problem: int) -> None:
         st.info("No knob of this sweep has more than one value.")
         return
     st.markdown("**Main effects**", help="The best and the median of the configs that share a value; everything else varies.")
-    st.plotly_chart(effects.effects_figure(frame), key="effects", config=style.CONFIG, alt="Best and median latency by knob value")
+    screen.chart(effects.effects_figure(frame), key="effects", alt="Best and median latency by knob value")
     left, right = st.columns(2, gap="medium")
     with left:
         st.markdown(
@@ -68,8 +68,13 @@ def draw_effects(table: SweepTable, problem: int) -> None:
         )
         _importance(table, problem)
     with right:
-        st.markdown("**Share that fails**")
-        st.plotly_chart(effects.failure_figure(frame), key="failure_shares", config=style.CONFIG, alt="Share of failures by knob value")
+        st.markdown("**Share that fails**", help=effects.SHARE_HELP)
+        shares = effects.share_frame(table, problem)
+        screen.chart(effects.failure_figure(shares), key="failure_shares", alt="Share of failures by knob value")
+        st.caption(plain(effects.share_words(shares)))
+        whole = corners.corner_words(corners.least_corners(table, problem), "corner")
+        if whole:
+            st.caption(plain(f"{whole}."))
 
 
 def _importance(table: SweepTable, problem: int) -> None:
@@ -79,7 +84,7 @@ def _importance(table: SweepTable, problem: int) -> None:
     if found is not None:
         shares, of = found
         figure = effects.importance_figure(shares)
-        st.plotly_chart(figure, key="importance", config=style.CONFIG, alt="Importance of each knob")
+        screen.chart(figure, key="importance", alt="Importance of each knob")
         st.caption(
             f"From {timed:,} timed configs." if of == table.view.counts.get("ok") else "Computed before the last configs were measured."
         )
@@ -112,7 +117,7 @@ def draw_parallel(table: SweepTable, problem: int) -> None:
     if frame.empty or len(frame.columns) < 2:
         st.info(NO_TIME)
         return
-    st.plotly_chart(parallel.parallel_figure(frame, table), key="parallel", config=style.CONFIG, alt="Parallel coordinates of the configs")
+    screen.chart(parallel.parallel_figure(frame, table), key="parallel", alt="Parallel coordinates of the configs")
     all_of = len(table.timed(problem))
     which = (
         f"the fastest {len(frame):,} of {all_of:,} configs"
@@ -153,9 +158,7 @@ def draw_shapes(table: SweepTable, problem: int) -> None:
         rates = {"latency": "us", "TFLOPS": "tflops", "GB/s": "gbps"}
         offered = [title for title, column in rates.items() if frame[column].notna().any()]
         metric = st.segmented_control("Show", offered, default=offered[0], required=True, key="_shape_metric")
-    st.plotly_chart(
-        shapes.shapes_figure(frame, table, size, rates[metric]), key="shapes", config=style.CONFIG, alt=f"{metric} against {size}"
-    )
+    screen.chart(shapes.shapes_figure(frame, table, size, rates[metric]), key="shapes", alt=f"{metric} against {size}")
     st.caption(
         "The best config of each problem, each with knobs of its own (on hover), beside the baselines measured with the same inputs."
     )
@@ -220,7 +223,7 @@ def _best_trial(table: SweepTable, problem: int) -> Trial | None:
 
 def _clickable(figure, key: str, alt: str) -> None:
     """A chart whose points open their config."""
-    st.plotly_chart(figure, key=key, on_select=_clicked, selection_mode="points", config=style.CONFIG, alt=alt)
+    screen.chart(figure, key=key, alt=alt, on_select=_clicked)
     st.session_state.setdefault("_clickable", {})[key] = True
 
 
