@@ -22,7 +22,7 @@ def test_an_empty_store_shows_devices_versions_and_where_things_are(store):
 
 def test_what_is_missing_comes_with_the_line_that_gets_it(monkeypatch):
     gap = toolchain.Missing("nvdisasm", "SASS", "pip install nvidia-cuda-nvdisasm")
-    monkeypatch.setattr(toolchain, "problems", lambda: [gap])
+    monkeypatch.setattr(toolchain, "problems", lambda home: [gap])
     app = opened("system")
     assert any("nvdisasm" in w.value for w in app.warning)
     assert any(c.value == gap.line for c in app.code)
