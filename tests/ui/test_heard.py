@@ -22,8 +22,8 @@ JOB = JobView(id="j", kind="run", state="running", request={}, created=0.0)
         (replace(JOB, state="done"), examples.trial(), "Done: right, 3.20 ms"),
         (replace(JOB, state="done"), examples.trial(timing=None, verdict=None), "Done: compiled"),
         (replace(JOB, state="done"), examples.trial(status="wrong_result"), "Done: wrong result"),
-        (replace(JOB, state="cancelled"), None, "Cancelled"),
-        (replace(JOB, state="failed", reason="the disk is full"), None, "It did not finish: the disk is full"),
+        (replace(JOB, state="cancelled"), None, "The run was cancelled"),
+        (replace(JOB, state="failed", reason="the disk is full"), None, "The run did not finish: the disk is full"),
     ],
 )
 def test_a_run_says_its_start_and_what_came_out(job, trial, words):

@@ -17,17 +17,17 @@ def draw(job: JobView | None) -> None:
     """Draws nothing that is seen."""
     trial = store().trial(job.trial) if job is not None and job.trial and not job.active else None
     with st.container(key="heard"):
-        st.html(f"<span>{html.escape(words(job, trial))}</span>")
+        st.html(f'<span data-words="{html.escape(words(job, trial))}"></span>')
 
 
 def words(job: JobView | None, trial: Trial | None) -> str:
-    """`Running`, `Done: right, 6.00 ms`, `Done: compiled`, `Cancelled`; empty without a job."""
+    """`Running`, `Done: right, 6.00 ms`, `Done: compiled`, `The run was cancelled`; empty without a job."""
     if job is None:
         return ""
     if job.active:
         return "Running" if job.kind == "run" else "Compiling"
     if job.state != "done":
-        return "Cancelled" if job.state == "cancelled" else f"It did not finish: {job.reason or 'no reason was given'}"
+        return "The run was cancelled" if job.state == "cancelled" else f"The run did not finish: {job.reason or 'no reason was given'}"
     return f"Done: {_outcome(trial)}" if trial is not None else "Done"
 
 

@@ -40,7 +40,7 @@
     }
   }
   const say = () => {
-    const words = document.querySelector(".st-key-heard")?.textContent.trim()
+    const words = document.querySelector(".st-key-heard [data-words]")?.dataset.words
     if (words === undefined || words === said) return
     if (said !== null) region.textContent = words
     said = words
@@ -64,6 +64,6 @@
     new MutationObserver(() => {
       if (!planned) requestAnimationFrame(later)
       planned = true
-    }).observe(document.getElementById("root"), { childList: true, subtree: true, characterData: true, attributeFilter: ["disabled"] })
+    }).observe(document.getElementById("root"), { childList: true, subtree: true, characterData: true, attributeFilter: ["disabled", "data-words"] })
   })
 })()
