@@ -118,7 +118,7 @@ def measure(store: Store, repeats: int) -> list[Wait]:
 
 
 def start_times(page: Page, port: int) -> tuple[float, float, float]:
-    """(seconds to the controls, seconds to the first chart, layout shift until the page is at rest) from the start of the server's process."""
+    """(seconds to the controls, seconds to the first chart, layout shift of the page at rest) from the start of the server's process."""
     page.goto("about:blank")
     began = time.perf_counter()
     with served(port):

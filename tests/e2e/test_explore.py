@@ -178,8 +178,10 @@ def test_in_a_narrow_window_the_form_opens_by_its_button_and_figures_stand_two_b
     see_result(page)
     kernel = page.get_by_role("combobox", name="Kernel")
     expect(kernel).not_to_be_in_viewport()
-    boxes = [cell(page, name).bounding_box() for name in ("Result", "Latency", "Rate", "Against the fastest baseline")]
-    assert boxes[0]["y"] == boxes[1]["y"] < boxes[2]["y"] == boxes[3]["y"] and boxes[0]["x"] == boxes[2]["x"] < boxes[1]["x"] == boxes[3]["x"]
+    names = ("Result", "Latency", "Rate", "Against the fastest baseline")
+    boxes = [cell(page, name).bounding_box() for name in names]
+    assert boxes[0]["y"] == boxes[1]["y"] < boxes[2]["y"] == boxes[3]["y"]
+    assert boxes[0]["x"] == boxes[2]["x"] < boxes[1]["x"] == boxes[3]["x"]
     page.get_by_role("button", name="Expand sidebar").click()
     expect(kernel).to_be_in_viewport()
     expect(kernel).to_have_value("gemm")
@@ -194,8 +196,9 @@ def test_in_a_narrow_window_the_form_opens_by_its_button_and_figures_stand_two_b
 def test_what_is_on_the_screen_stays_where_it_is_while_the_page_comes(server, page: Page, width: int):
     page.set_viewport_size({"width": width, "height": 900})
     page.add_init_script(
-        "window.moved = 0; new PerformanceObserver((list) => { for (const e of list.getEntries()) if (!e.hadRecentInput) moved += e.value })"
-        ".observe({ type: 'layout-shift', buffered: true })"
+        "window.moved = 0; new PerformanceObserver((list) => {"
+        " for (const shift of list.getEntries()) if (!shift.hadRecentInput) moved += shift.value"
+        "}).observe({ type: 'layout-shift', buffered: true })"
     )
     visit(page, f"{server.url}/?{SMALL}")
     see_result(page)
