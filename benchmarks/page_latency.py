@@ -42,6 +42,13 @@ STORED = (BLOCKS, {**BLOCKS, "block_M": 128})
 
 CONTROLS = "() => document.querySelector('.st-key-run button') && document.querySelector('.st-key-panel_size [role=radio]')"
 CHART = "() => document.querySelector('.js-plotly-plot .barlayer path')"
+MOVED = """
+window.moved = 0
+new PerformanceObserver((list) => { for (const shift of list.getEntries()) if (!shift.hadRecentInput) moved += shift.value })
+  .observe({ type: "layout-shift", buffered: true })
+"""
+"""Adds up how much of the page jumped while no one touched it: Chromium's layout shift."""
+
 IDLE = "() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
 
 
@@ -86,6 +93,7 @@ def measure(store: Store, repeats: int) -> list[Wait]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_path(playwright), args=list(FLAGS))
         page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+        page.add_init_script(MOVED)
         with served(port) as server:
             page.goto(view(port))  # fills the browser's cache: what follows is a browser that has been here before
             page.wait_for_function(CHART, polling="raf")
@@ -101,6 +109,7 @@ def measure(store: Store, repeats: int) -> list[Wait]:
     return [
         Wait("server start to Explore's controls, warm browser", statistics.median(s[0] for s in starts), 2.0, "s", len(starts)),
         Wait("server start to the first chart", statistics.median(s[1] for s in starts), 3.5, "s", len(starts)),
+        Wait("layout shift of that page", statistics.median(s[2] for s in starts), 0.1, "", len(starts)),
         Wait("rerun for a moved knob", statistics.median(knobs), 0.25, "s", len(knobs)),
         Wait("stored result shown after the click", statistics.median(stored), 0.3, "s", len(stored)),
         Wait("click to CUDA text, unseen sm_90a GEMM, warm engine", statistics.median(texts), 0.8, "s", len(texts)),
@@ -108,8 +117,8 @@ def measure(store: Store, repeats: int) -> list[Wait]:
     ]
 
 
-def start_times(page: Page, port: int) -> tuple[float, float]:
-    """(seconds to the controls, seconds to the first chart) from the start of the server's process."""
+def start_times(page: Page, port: int) -> tuple[float, float, float]:
+    """(seconds to the controls, seconds to the first chart, layout shift of the page at rest) from the start of the server's process."""
     page.goto("about:blank")
     began = time.perf_counter()
     with served(port):
@@ -117,7 +126,9 @@ def start_times(page: Page, port: int) -> tuple[float, float]:
         page.wait_for_function(CONTROLS, polling="raf")
         controls = time.perf_counter() - began
         page.wait_for_function(CHART, polling="raf")
-        return controls, time.perf_counter() - began
+        chart = time.perf_counter() - began
+        page.wait_for_function(IDLE)
+        return controls, chart, page.evaluate("moved")
 
 
 def moved_knob(page: Page, value: str) -> float:

@@ -7,6 +7,7 @@ with nav.guard():
 
     from tileviz.ui import system
 
+    system.contents()
     st.title("System", anchor=False)
     system.notices()
     system.jobs()

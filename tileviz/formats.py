@@ -92,10 +92,10 @@ def count(value: float) -> str:
 
 
 COMPARED = {
-    "faster": ("faster than", "green"), "slower": ("slower than", "orange"),
+    "faster": ("as fast as", "green"), "slower": ("as fast as", "orange"),
     "same": ("tied with", "gray"), "unclear": ("neither clearly faster nor slower than", "gray"),
 }  # fmt: skip
-"""What stands between us and the other of a comparison, by its verdict, and its colour."""
+"""What stands between us and the other of a comparison, by its verdict, and its colour. After a ratio: `1.05\u00d7 as fast as cuBLAS`."""
 
 
 def compared_value(comparison) -> str:

@@ -42,7 +42,7 @@ def test_a_stored_result_shows_at_once_with_its_age(store):
     assert app.metric[0].value == "right"
     assert app.metric[1].value == "3.20 ms"
     assert app.metric[3].value == "1.59×"
-    assert "faster than PyTorch eager" in app.metric[3].delta
+    assert app.metric[3].delta == "as fast as PyTorch eager"
     assert len(app.get("plotly_chart")) == 2
     assert "no C\\+\\+ compiler" in texts(app)
 
@@ -374,6 +374,16 @@ def test_the_last_runs_are_listed(store):
         store.save_trial(examples.trial(trial=f"t{i}", created=1000.0 + i))
     rows = opened().dataframe[-1].value
     assert list(rows["trial"]) == [f"t{i}" for i in range(11, 1, -1)]
+
+
+def test_the_last_runs_name_what_differs_and_say_the_rest_once(store):
+    for number, block in enumerate((64, 128)):
+        store.save_trial(examples.trial(config={"block_M": block}, trial=f"t{number}", created=1000.0 + number))
+    app = opened()
+    assert list(app.dataframe[-1].value["knobs that differ"]) == ["block_M=128", "block_M=64"]
+    assert set(app.dataframe[-1].value["sizes that differ"]) == {"-"}
+    said = next(line for line in texts(app).replace("\\", "").split("\n") if line.startswith("The same in every row: "))
+    assert "block_M" not in said and "block_N=" in said
 
 
 def test_a_damaged_value_in_the_store_does_not_break_the_page(store):

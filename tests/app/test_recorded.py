@@ -116,7 +116,7 @@ def test_knobs_follow_the_problem_to_its_preset_but_for_those_that_were_touched(
 
 def test_a_tuned_problem_is_offered_among_the_presets():
     app = opened(target="sm_90a")
-    menu = next(item for item in app.get("menu_button") if item.proto.label == "Presets")
+    menu = next(item for item in app.get("menu_button") if item.proto.label == "Known sizes")
     assert "recorded: M=1024 N=1024 K=1024 dtype=float16 layout=NN" in list(menu.proto.options)
 
 

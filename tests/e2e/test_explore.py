@@ -146,3 +146,60 @@ def test_html_in_a_stored_text_is_shown_as_text(server, page: Page):
     expect(page.get_by_text("window.hacked=1").first).to_be_visible()
     assert page.evaluate("window.hacked") is None
     assert page.locator("img[src=x]").count() == 0
+
+
+def test_the_keyboard_comes_back_to_run_and_the_end_is_said(server, page: Page):
+    visit(page, f"{server.url}/?kernel=gemm&target=cpu&M=112&N=112&K=112")
+    run_button(page).focus()
+    page.keyboard.press("Enter")
+    see_end(page)
+    expect(page.get_by_role("status").filter(has_text="Done: right, ")).to_have_count(1)
+    expect(run_button(page)).to_be_focused()
+    assert run_button(page).evaluate("button => getComputedStyle(button).outlineStyle") == "solid"
+
+
+def test_who_went_elsewhere_while_it_ran_is_left_there(server, page: Page):
+    visit(page, f"{server.url}/?kernel=gemm&target=cpu&M=144&N=144&K=144")
+    press_run(page)
+    page.get_by_label("K", exact=True).focus()
+    see_end(page)
+    expect(page.get_by_label("K", exact=True)).to_be_focused()
+
+
+def test_the_help_of_a_knob_is_named_by_the_knob(server, page: Page):
+    visit(page, f"{server.url}/?{SMALL}")
+    expect(page.get_by_role("button", name="Help for block_M", exact=True)).to_have_count(1)
+    expect(page.get_by_role("button", name="Help", exact=True)).to_have_count(0)
+
+
+def test_in_a_narrow_window_the_form_opens_by_its_button_and_figures_stand_two_by_two(server, page: Page):
+    page.set_viewport_size({"width": 820, "height": 900})
+    visit(page, f"{server.url}/?{SMALL}")
+    see_result(page)
+    kernel = page.get_by_role("combobox", name="Kernel")
+    expect(kernel).not_to_be_in_viewport()
+    names = ("Result", "Latency", "Rate", "Against the fastest baseline")
+    boxes = [cell(page, name).bounding_box() for name in names]
+    assert boxes[0]["y"] == boxes[1]["y"] < boxes[2]["y"] == boxes[3]["y"]
+    assert boxes[0]["x"] == boxes[2]["x"] < boxes[1]["x"] == boxes[3]["x"]
+    page.get_by_role("button", name="Expand sidebar").click()
+    expect(kernel).to_be_in_viewport()
+    expect(kernel).to_have_value("gemm")
+    page.get_by_role("button", name="Collapse sidebar").click()
+    expect(kernel).not_to_be_in_viewport()
+    page.set_viewport_size({"width": 1280, "height": 900})
+    expect(kernel).to_be_in_viewport()
+    see_no_trouble(page)
+
+
+@pytest.mark.parametrize("width", [820, 1280])
+def test_what_is_on_the_screen_stays_where_it_is_while_the_page_comes(server, page: Page, width: int):
+    page.set_viewport_size({"width": width, "height": 900})
+    page.add_init_script(
+        "window.moved = 0; new PerformanceObserver((list) => {"
+        " for (const shift of list.getEntries()) if (!shift.hadRecentInput) moved += shift.value"
+        "}).observe({ type: 'layout-shift', buffered: true })"
+    )
+    visit(page, f"{server.url}/?{SMALL}")
+    see_result(page)
+    assert page.evaluate("moved") < 0.1

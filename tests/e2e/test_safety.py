@@ -7,7 +7,7 @@ from urllib.error import HTTPError
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.drive import see_no_trouble, settled, visit, wait_until
+from tests.e2e.drive import run_button, see_no_trouble, settled, visit, wait_until
 from tests.ui import sweep_examples
 from tests.ui.test_door import handshake
 from tileviz.store import Store
@@ -97,6 +97,19 @@ def test_the_token_of_a_link_opens_the_page_and_leaves_the_address(cold_server, 
     settled(page)
     assert "token" not in page.url and "block_M=128" in page.url
     expect(page.get_by_label("Token", exact=True)).to_have_count(0)
+
+
+def test_the_token_is_asked_once_for_reloads_other_tabs_and_other_pages(cold_server, page: Page):
+    running = cold_server(TILEVIZ_TOKEN=TOKEN)
+    visit(page, f"{running.url}/?token=open%20sesame")
+    page.reload()
+    expect(run_button(page)).to_be_visible()
+    page.get_by_role("link", name="System").click()
+    expect(page.get_by_role("heading", name="System", level=1)).to_be_visible()
+    tab = page.context.new_page()
+    visit(tab, f"{running.url}/sweep")
+    expect(tab.locator(".st-key-sweep_start")).to_be_visible()
+    expect(tab.get_by_label("Token")).to_have_count(0)
 
 
 def test_a_link_on_another_site_opens_the_page_with_its_token_and_later_without(cold_server, browser: Browser):

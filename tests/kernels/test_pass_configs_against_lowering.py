@@ -6,7 +6,11 @@ Each is set to what it is not by default and lowered; a small GEMM whose C takes
 import pytest
 
 from tests.kernels.lowered import lowered
-from tileviz.kernels.pass_configs import choices, known_pass_configs
+from tileviz import kernels
+from tileviz.compiler.lowering import lower
+from tileviz.compiler.targets import target
+from tileviz.errors import BadValue, CompileFailed
+from tileviz.kernels.pass_configs import NOT_TAKEN, choices, known_pass_configs, parse_pass_config
 from tileviz.kernels.rules import LAID_OUT_ANEW
 from tileviz.lens.c_text import blank_comments
 
@@ -22,15 +26,23 @@ GEMM = {
 }
 ATTENTION = {"schedule": "plain", "block_M": 64, "block_N": 64, "num_stages": 0, "threads": 128}
 
-NOT_TAKEN = ("tir.enable_equiv_terms_in_cse_tir", "tirx.Simplify", "tl.disable_prelower_semantic_check")
-"""What TileLang 0.1.15 lists and then refuses."""
-
 ON = ("tirx.use_async_copy", "tl.enable_async_copy", "tirx.noalias", "tirx.merge_static_smem")
 """True by default, as far as code shows it."""
 
 PRINT = ("tl.ast_print_enable", "tl.layout_visualization_enable", "tl.pass_profile", "tl.enable_dump_ir", "tl.enable_auto_schedule")
 
-CHANGED = [name for name in known_pass_configs() if choices(name) == ("true", "false") and name not in (*NOT_TAKEN, *PRINT)]
+CHANGED = [name for name in known_pass_configs() if choices(name) == ("true", "false") and name not in PRINT]
+
+
+@pytest.mark.parametrize("name", NOT_TAKEN)
+def test_tilelang_refuses_what_is_not_offered(name):
+    """Where this fails, the installed TileLang takes it, and it may be offered."""
+    with pytest.raises(BadValue, match="not taken by its compiler"):
+        parse_pass_config(name, "true")
+    hopper, kernel = target("sm_90a"), kernels.kernel("vector_add")
+    problem = kernel.problem({"N": 1024})
+    with pytest.raises(CompileFailed, match="could not lower"):
+        lower(lambda: kernel.build(problem, kernel.config({}, hopper, problem), hopper), hopper, {name: True})
 
 
 @pytest.mark.parametrize("name", CHANGED)

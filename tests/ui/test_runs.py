@@ -1,11 +1,13 @@
 """The words of a job on its way."""
 
+import time
 from dataclasses import replace
 
 import pytest
 
 from tileviz.records import JobView
 from tileviz.ui import runs
+from tileviz.ui.codeview import waiting
 from tileviz.ui.runs import headline, steps
 from tileviz.ui.system import job_line
 
@@ -62,3 +64,8 @@ def test_the_trial_of_a_compile_is_news_together_with_its_end(monkeypatch):
     active = replace(JOB, kind="compile", state="running", artifact="a")
     assert runs.signature(replace(active, trial="t")) == runs.signature(active)
     assert runs.signature(replace(active, trial="t", state="done")) != runs.signature(active)
+
+
+def test_the_bar_of_several_jobs_tells_what_it_waits_for():
+    job = JobView(id="a", kind="compile", state="queued", request={"target": "sm_80"}, created=time.time())
+    assert waiting.progress_words(3, 4, [job]).startswith("3 of 4 compiled; waiting for sm_80: queued, ")

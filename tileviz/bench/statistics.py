@@ -3,8 +3,6 @@
 import math
 import zlib
 
-import numpy as np
-
 from tileviz.errors import NotComparable
 from tileviz.measured import Comparison, Timing, quantile
 
@@ -86,6 +84,8 @@ def _ranges_meet(ours: Timing, theirs: Timing) -> bool:
 
 
 def _interval(ours, theirs) -> tuple[float, float]:
+    import numpy as np  # only now: the page's controls do not wait for it
+
     a, b = np.asarray(ours, float), np.asarray(theirs, float)
     random = np.random.default_rng(zlib.crc32(a.tobytes() + b.tobytes()))
     ratios = _medians(random, b) / _medians(random, a)
@@ -94,5 +94,7 @@ def _interval(ours, theirs) -> tuple[float, float]:
 
 
 def _medians(random, samples):
+    import numpy as np
+
     picked = random.integers(0, len(samples), (RESAMPLES, len(samples)))
     return np.median(samples[picked], axis=1)

@@ -25,6 +25,9 @@ FLAGS = "tl.device_compile_flags"
 COMMAND_LINE_ONLY = (FLAGS, "cuda.kernels_output_dir", "tl.dump_ir_path", "tl.enable_dump_ir")
 """Name files or compiler flags, so a link must not set them for whoever opens it."""
 
+NOT_TAKEN = ("tir.enable_equiv_terms_in_cse_tir", "tirx.Simplify", "tl.disable_prelower_semantic_check")
+"""Named by TileLang 0.1.15 and then refused by it: no such option, or one that takes no plain value."""
+
 RANGES = {"tl.ptxas_register_usage_level": (0, 10)}
 """Pass configs that take a whole number, with the least and the most."""
 
@@ -35,12 +38,12 @@ _FLAG = re.compile(r"\bDefault: (?:True|False)\b")
 
 @functools.cache
 def _documented() -> dict[str, str]:
-    """Every pass config that the installed TileLang names, with what it says of it; the offered ones when TileLang is not installed."""
+    """Every pass config that the installed TileLang names and takes, with what it says of it; the offered ones without a TileLang."""
     spec = importlib.util.find_spec("tilelang")
     listed = Path(spec.origin).parent / "transform" / "pass_config.py" if spec and spec.origin else None
     if listed is None or not listed.is_file():
         return {name: "" if name in RANGES else "Default: False" for name in OFFERED}
-    return {name: text for name, text in _MEMBER.findall(listed.read_text()) if "." in name}
+    return {name: text for name, text in _MEMBER.findall(listed.read_text()) if "." in name and name not in NOT_TAKEN}
 
 
 def known_pass_configs() -> tuple[str, ...]:
@@ -58,6 +61,8 @@ def choices(name: str) -> tuple[str, ...]:
 def parse_pass_config(name: str, value):
     """The value of a pass config as TileLang takes it: true or false, a whole number, or a word; a file or compiler flags as they were
     typed. Raises UnknownName, BadValue."""
+    if name in NOT_TAKEN:
+        raise BadValue(f"{name} is named by TileLang and not taken by its compiler; leave it out")
     if name not in _documented():
         raise UnknownName.of("pass config", name, known_pass_configs())
     if name in RANGES:

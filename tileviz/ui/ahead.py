@@ -10,6 +10,8 @@ from pathlib import Path
 
 import streamlit as st
 
+from tileviz.ui import look
+
 CHUNKS = ("PlotlyChart", "StreamlitSyntaxHighlighter")
 """Kinds of elements by the file that Streamlit has for each; what a later Streamlit names otherwise is left out."""
 
@@ -28,5 +30,4 @@ def read() -> None:
 @functools.cache
 def script(static: Path) -> str:
     """Constant text of ours with names of Streamlit's files."""
-    found = [path.relative_to(static).as_posix() for name in CHUNKS for path in sorted(static.glob(f"static/js/{name}.*.js"))]
-    return WHEN_IDLE.replace("PATHS", json.dumps(found))
+    return WHEN_IDLE.replace("PATHS", json.dumps(look.chunks(static, CHUNKS)))

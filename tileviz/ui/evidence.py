@@ -35,13 +35,13 @@ def draw(trial: Trial, running: bool) -> None:
         return
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        st.markdown("**Latency against baselines**")
+        st.header("Latency against baselines", anchor=False)
         frame = latency_frame(trial)
         screen.chart(latency_figure(frame), key="latency", alt="Latency of this config and of each baseline")
         if trial.target == "cpu":
             st.caption(CPU_CAVEAT)
     with right:
-        st.markdown(f"**{trial.timing.n:,} samples**", help=plain(samples_help(trial.timing)))
+        st.header(f"{trial.timing.n:,} samples", anchor=False, help=plain(samples_help(trial.timing)))
         samples = samples_frame(trial.timing)
         screen.chart(samples_figure(samples), key="samples", alt="Latency of every launch")
         if above_axis(samples):
@@ -99,7 +99,7 @@ def _baseline_notes(trial: Trial, running: bool) -> None:
         return
     mode = shared_mode(trial)
     with st.container(gap="xsmall"):
-        st.markdown(f"**Baselines**{f', each {plain(mode)}' if mode else ''}", help=BASELINES_HELP)
+        st.header(f"Baselines{f', each {plain(mode)}' if mode else ''}", anchor=False, help=BASELINES_HELP)
         for line in lines:
             st.caption(line.text, help=line.help or None)
         if running:

@@ -13,7 +13,7 @@ from tileviz.engine import client, requests
 from tileviz.engine.requests import Request
 from tileviz.errors import BadRequest, TilevizError
 from tileviz.records import Estimate, JobView
-from tileviz.ui import forms, measuring, meters, places, runs, shown, state
+from tileviz.ui import forms, heard, measuring, meters, places, runs, shown, state
 from tileviz.ui.forms import Chosen
 from tileviz.ui.stores import store
 from tileviz.ui.trouble import plain
@@ -97,10 +97,11 @@ def header(chosen: Chosen, why_not: str, job: JobView | None) -> None:
         st.warning(plain(note))
     title, button = st.columns([4, 1], vertical_alignment="center")
     with title, st.container(gap="xsmall"):
-        st.subheader(plain(f"{chosen.kernel.title} on {chosen.place.word}"), anchor=False)
+        st.title(plain(f"{chosen.kernel.title} on {chosen.place.word}"), anchor=False)
         st.caption(plain(chosen.kernel.summary))
         if not places.has_gpu():
             st.caption(f":material/info: {NO_GPU}")
+    heard.draw(job)
     running = job is not None and job.active
     words = "Run" if chosen.place.runs else "Compile"
     off = bool(why_not) or running

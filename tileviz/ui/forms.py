@@ -21,7 +21,7 @@ from tileviz.ui.trouble import guarded, plain
 SIZES_IN_A_ROW = 3
 
 MOST_TUNED = 16
-"""Presets of sweeps in the menu."""
+"""Problems of sweeps in the menu."""
 
 KNOB_WIDTH, FIELD_WIDTH = 114, 82
 """Pixels of a name; the longest knob names just fit."""
@@ -79,7 +79,7 @@ def problem(kernel: Kernel, chosen: Place) -> tuple[Problem | None, dict[str, st
         offered = offered_presets(kernel, chosen)
         if offered:
             st.menu_button(
-                "Presets", list(offered), key="_preset", type="tertiary", on_click=_preset_chosen, args=(kernel, chosen),
+                "Known sizes", list(offered), key="_preset", type="tertiary", on_click=_preset_chosen, args=(kernel, chosen),
                 format_func=offered.get,
             )  # fmt: skip
     typed = [f for f in kernel.fields if not isinstance(f, (Choice, Flag))]

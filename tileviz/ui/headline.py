@@ -50,7 +50,8 @@ def status(trial: Trial) -> None:
 
 def row(trial: Trial, running: bool) -> None:
     """Four cells; a cell with nothing to say has a dash and the reason on hover. Below them the badge."""
-    cells = st.columns(CELL_WIDTHS, gap="small")
+    with st.container(key="figures"):
+        cells = st.columns(CELL_WIDTHS, gap="small")
     for cell, draw in zip(cells, (verdict, latency, rate, speedup), strict=True):
         with cell:
             draw(trial, running)

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import streamlit as st
 
-from tileviz.ui import ahead, back, door, look, state, trouble
+from tileviz.ui import ahead, back, door, state, trouble
 
-ICON = str(Path(__file__).parent / "icon.png")
-"""A file of ours: a named icon would be fetched from the internet."""
+ICON, MARK = (str(Path(__file__).parent / name) for name in ("icon.png", "mark.svg"))
+"""Files of ours: a named icon would be fetched from the internet. The mark says the name too, and stands above every page."""
 
 
 def pages() -> list:
@@ -37,7 +37,6 @@ def run() -> None:
     """Draws the page that the address names."""
     page = _navigation()
     st.session_state["_entry"] = True
-    look.apply()
     back.in_one_step()
     page.run()
     ahead.read()
@@ -65,4 +64,5 @@ def guard() -> Iterator[None]:
 def _navigation():
     """The menu, under our own icon: without one, Streamlit fetches the page's from the internet."""
     st.set_page_config(page_title="tileviz", page_icon=ICON, layout="wide", initial_sidebar_state=360)
+    st.logo(MARK, size="medium", icon_image=MARK)
     return st.navigation(pages(), position="top")

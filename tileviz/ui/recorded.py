@@ -12,7 +12,7 @@ import streamlit as st
 from tileviz.engine import presets
 from tileviz.engine.presets import recorded_words
 from tileviz.engine.requests import Request
-from tileviz.formats import assignments, bandwidth, compared_value, duration_us, significant
+from tileviz.formats import assignments, bandwidth, compared_with, duration_us, significant
 from tileviz.kernels.base import Kernel
 from tileviz.measured import fastest_baseline
 from tileviz.records import Trial, TunedConfig
@@ -99,7 +99,7 @@ def draw_beside(chosen: Chosen, request: Request | None, shown: Trial | None) ->
     rows = beside(chosen, request, shown)
     if len(rows) < 2:
         return
-    st.markdown("**Beside the recorded results**", help=WHAT_RECORDED_IS)
+    st.header("Beside the recorded results", anchor=False, help=WHAT_RECORDED_IS)
     st.dataframe(
         beside_frame(rows), hide_index=True, width="stretch", key="beside", alt="This result beside the recorded ones", column_config=_RIGHT
     )
@@ -130,7 +130,7 @@ def beside_frame(rows: list[tuple[str, Trial]]) -> pd.DataFrame:
 
 def _row(words: str, trial: Trial) -> dict[str, str]:
     best = fastest_baseline(trial.baselines)
-    against = f"{compared_value(best.comparison)} {best.title}" if best is not None else "-"
+    against = compared_with(best.comparison, best.title) if best is not None else "-"
     return {
         "result": words,
         "on": trial.device or trial.target,

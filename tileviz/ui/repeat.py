@@ -22,7 +22,7 @@ def draw(chosen: Chosen, request: Request | None) -> None:
 
 def _copies(chosen: Chosen, request: Request) -> None:
     """Three tabs; only the open one is drawn, since colouring a script takes a browser longer than the rest of the page."""
-    st.markdown("**Repeat it**")
+    st.header("Repeat it", anchor=False)
     target = chosen.place.target
     as_command, as_python, as_link = st.tabs(["Command", "Python", "Link"], on_change="rerun", key="_repeat")
     if as_command.open:
@@ -48,12 +48,15 @@ def _last_runs(kernel: str) -> None:
     if not trials:
         deleting.note()
         return
-    st.markdown(f"**Last runs of {plain(kernel)}**", help="Click a row to load its knobs and show it; then it can be deleted.")
+    st.header(f"Last runs of {plain(kernel)}", anchor=False, help="Click a row to load its knobs and show it; then it can be deleted.")
     listed = st.session_state["_listed"] = [t.trial for t in trials]
     picked = st.dataframe(
         runs_frame(trials), hide_index=True, width="stretch", key="last_runs", on_select=_picked, selection_mode="single-row",
         alt="Last runs of this kernel", column_config=_COLUMNS,
     ).selection.rows  # fmt: skip
+    common = shared([{**t.problem, **t.config} for t in trials])
+    if common:
+        st.caption(plain(f"The same in every row: {assignments(common)}." if len(trials) > 1 else f"With {assignments(common)}."))
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if picked and picked[0] < len(listed):
             deleting.button(f"Delete run {listed[picked[0]]}", [listed[picked[0]]], "_run_delete")
@@ -61,8 +64,9 @@ def _last_runs(kernel: str) -> None:
 
 
 def runs_frame(trials: list[Trial], now: float | None = None) -> pd.DataFrame:
-    """A row for each trial, newest first; text cells, since a value may be missing."""
-    rows = []
+    """A row for each trial, newest first; text cells, since a value may be missing. Of knobs and sizes those that are not
+    the same in every row."""
+    rows, config, problem = [], shared([t.config for t in trials]), shared([t.problem for t in trials])
     for trial in trials:
         rows.append(
             {
@@ -71,12 +75,22 @@ def runs_frame(trials: list[Trial], now: float | None = None) -> pd.DataFrame:
                 "status": "compiled" if trial.status == "ok" and trial.device is None else trial.status.replace("_", " "),
                 "latency": duration_us(trial.timing.median_us) if trial.timing and trial.timing.n else "-",
                 "error": significant(trial.verdict.rel_error, 2) if trial.verdict else "-",
-                "config": assignments(trial.config),
-                "problem": assignments(trial.problem),
+                "knobs that differ": _differing(trial.config, config),
+                "sizes that differ": _differing(trial.problem, problem),
                 "trial": trial.trial,
             }
         )
     return pd.DataFrame(rows)
+
+
+def shared(found: list[dict]) -> dict:
+    """What is the same in all of them."""
+    first, *others = found
+    return {name: value for name, value in first.items() if all(name in other and other[name] == value for other in others)}
+
+
+def _differing(values: dict, common: dict) -> str:
+    return assignments({name: value for name, value in values.items() if name not in common}) or "-"
 
 
 @guarded
@@ -100,7 +114,7 @@ def open_trial(trial_id: str) -> None:
 _COLUMNS = {
     **{name: st.column_config.TextColumn(name, width=pixels) for name, pixels in (("when", 84), ("on", 70), ("status", 104))},
     **{name: st.column_config.TextColumn(name, width=78, alignment="right") for name in ("latency", "error")},
-    "config": st.column_config.TextColumn("config", width=240),
-    "problem": st.column_config.TextColumn("problem", width=160),
+    "knobs that differ": st.column_config.TextColumn("knobs that differ", width=240),
+    "sizes that differ": st.column_config.TextColumn("sizes that differ", width=160),
 }
 """Widths in pixels: all but the trial's name fit in a window of 1280; a wider one gives the rest to that."""

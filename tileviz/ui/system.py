@@ -45,6 +45,17 @@ CEILINGS_HELP = (
 RIGHT = {name: st.column_config.TextColumn(name, alignment="right") for name in ("value", "size", "measured", "datasheet", "share")}
 
 
+PARTS = ("Jobs", "Devices", "Toolchain", "Storage")
+
+
+def contents() -> None:
+    """The sidebar: a link to each part. Every page has a sidebar, so that none jumps when another is opened."""
+    with st.sidebar, st.container(gap="xsmall", key="form"):
+        st.markdown("**On this page**")
+        for name in PARTS:
+            st.markdown(f"[{name}](#{name.lower()})")
+
+
 def notices() -> None:
     """A damaged store that was set aside; a home on a network file system."""
     for text in store().notices():
@@ -56,7 +67,7 @@ def notices() -> None:
 
 def devices() -> None:
     """Those of this machine, and beside them what the recorded results were measured on."""
-    st.subheader("Devices", anchor=False)
+    st.header("Devices", anchor="devices")
     there = recorded()
     recorded_devices = there.devices() if there is not None else []
     found = [*known_devices(), *recorded_devices]
@@ -175,7 +186,7 @@ def fact(name: str, value) -> str:
 
 def tools() -> None:
     """Versions, then what is missing with the line that gets it."""
-    st.subheader("Toolchain", anchor=False)
+    st.header("Toolchain", anchor="toolchain")
     missing = toolchain.problems(store().home)
     for gap in missing:
         st.warning(f"**{plain(gap.name)}** is missing or does not fit; needed for {plain(gap.needed_for)}.")
@@ -202,7 +213,7 @@ def versions_frame(found: dict[str, str | None]) -> pd.DataFrame:
 
 def jobs() -> None:
     """Running and queued jobs, drawn again while there are any."""
-    st.subheader("Jobs", anchor=False)
+    st.header("Jobs", anchor="jobs")
     active = bool(store().jobs(active=True))
     st.fragment(guarded(_jobs), run_every=TICK_S if active else None, key="_jobs")(active)
 
@@ -243,7 +254,7 @@ def job_line(job: JobView, now: float | None = None) -> str:
 
 
 def storage() -> None:
-    st.subheader("Storage", anchor=False)
+    st.header("Storage", anchor="storage")
     sizes = store().size_bytes()
     st.markdown(f"Everything of tileviz is under `{_code(str(store().home))}`" + (" (set by TILEVIZ_HOME)." if settings.home() else "."))
     rows = [

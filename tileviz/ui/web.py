@@ -1,4 +1,5 @@
-"""What lies around Streamlit's server: the hosts it answers to, what its answers tell a browser, the door, and the end of a session."""
+"""What lies around Streamlit's server: the hosts it answers to, what its answers tell a browser, the door, the end of a
+session, and our looks."""
 
 import asyncio
 
@@ -9,7 +10,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import runtime
 
-from tileviz.ui import door
+from tileviz.ui import door, look
 
 OWN = "'self'"
 POLICY = {
@@ -44,6 +45,7 @@ def layers() -> list[Middleware]:
         Middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False),
         Middleware(door.Door),
         Middleware(Endings),
+        Middleware(look.Look),
     ]
 
 

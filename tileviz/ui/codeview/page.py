@@ -13,7 +13,7 @@ from tileviz.errors import BadRequest
 from tileviz.formats import assignments
 from tileviz.kernels.base import Kernel
 from tileviz.records import Artifact, JobView, Trial
-from tileviz.ui import code, explore, headline, places, recorded, resources, runs, script, shown, state
+from tileviz.ui import code, explore, headline, heard, places, recorded, resources, runs, script, shown, state
 from tileviz.ui.codeview import compare, evidence, lowering, panes, recent, rungs, texts
 from tileviz.ui.forms import Chosen
 from tileviz.ui.stores import store
@@ -72,10 +72,11 @@ def header(chosen: Chosen, request: Request | None, why_not: str, job: JobView |
     """What is read, the choosers of A and B, and the one button. Gives the word of B."""
     for note in state.notes():
         st.warning(plain(note))
+    heard.draw(job)
     running = job is not None and job.active
     left, loaded, other, button = st.columns([5, 4, 4, 2], vertical_alignment="bottom", gap="small")
     with left:
-        st.subheader(plain(f"{chosen.kernel.title} for {chosen.place.target.name}"), anchor=False)
+        st.title(plain(f"{chosen.kernel.title} for {chosen.place.target.name}"), anchor=False)
     with loaded:
         _recent(chosen.kernel)
     word = ""

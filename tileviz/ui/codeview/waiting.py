@@ -52,9 +52,18 @@ def _tick(name: str, drawn: int) -> None:
     running = active(name)
     if len(running) != drawn:
         st.rerun()
+    total = len(st.session_state.get(f"_jobs:{name}", ()))
+    if total > 1:
+        st.progress((total - len(running)) / total, text=plain(progress_words(total - len(running), total, running)))
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(f":material/pending: {plain(words(running))}")
+        if total == 1:
+            st.caption(f":material/pending: {plain(words(running))}")
         st.button("Cancel", key=f"_cancel_{name}", icon=":material/stop:", on_click=_cancel, args=(name,))
+
+
+def progress_words(done: int, total: int, running: list[JobView]) -> str:
+    """`3 of 9 compiled; waiting for sm_90a: compile, 1.2 s; sm_100a: queued, 0.3 s`"""
+    return f"{done} of {total} compiled; waiting for {words(running)}"
 
 
 def words(running: list[JobView]) -> str:

@@ -26,7 +26,7 @@ def header(chosen: SetUp) -> None:
         st.warning(plain(note))
     title, button = st.columns([4, 1], vertical_alignment="center")
     with title, st.container(gap="xsmall"):
-        st.subheader(plain(f"Sweep of {chosen.kernel.title} on {chosen.place.word}"), anchor=False)
+        st.title(plain(f"Sweep of {chosen.kernel.title} on {chosen.place.word}"), anchor=False)
         _count(chosen)
         if not places.has_gpu():
             st.caption(f":material/info: {explore.NO_GPU}")

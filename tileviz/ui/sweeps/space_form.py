@@ -25,15 +25,17 @@ from tileviz.ui.trouble import guarded, plain
 
 BY_EFFORT = "by effort"
 
-EFFORT_HELP = "quick: some 10 s, the model's favourites first. normal: up to 200 configs of a problem. full: all of them."
+EFFORT_HELP = (
+    "How much of the space is tried. quick: some 10 s, the model's favourites first. normal: up to 200 configs of a problem. full: all of"
+    " them."
+)
+
+STRATEGY_HELP = "By effort: a grid where all is tried, else the model, which tries first what it thinks fast."
 
 RACE_HELP = (
     "Runs TileLang's own AutoTuner over the same configs, cold and in a process of its own, and times its best beside ours. It tries every"
     " config and tells only its best: about a second for each, less on many cores."
 )
-
-PILLS = "<style>.st-key-form [data-testid='stButtonGroup'] button { padding-inline: 8px; min-height: 28px; min-width: 0; }</style>"
-"""A knob's values fit beside its name. Constant text of ours."""
 
 WIDEST = {forms.KNOB_WIDTH: 30, forms.FIELD_WIDTH: 36}
 """Characters of values, three more for each, that fit beside a name; more of them stand below it, in as many rows as they need."""
@@ -59,7 +61,6 @@ class SetUp:
 def draw() -> SetUp:
     """The sidebar. The kernel and the place are those of the other pages; the rest is kept for each kernel."""
     with st.sidebar, st.container(gap="xsmall", key="form"):
-        st.html(PILLS)
         kernel, place = forms.kernel_and_place()
         mistakes: list[str] = []
         problems = _problems(kernel, place, mistakes)
@@ -248,10 +249,10 @@ def _search(kernel: Kernel, place: Place) -> dict[str, Any]:
     effort = st.segmented_control("Effort", EFFORTS, default="quick", required=True, key="sw_effort", help=EFFORT_HELP, **KEEP)
     settings: dict[str, Any] = {"effort": effort}
     with st.expander("Strategy, budget, measuring", icon=":material/tune:"):
-        titles = {BY_EFFORT: "by effort: a grid, or the model where only a part is tried"} | {
+        titles = {BY_EFFORT: "by effort: grid or model"} | {
             n: c.title or n for n, c in STRATEGIES.items()
         }
-        chosen = st.selectbox("Strategy", list(titles), format_func=titles.get, key="sw_strategy", **KEEP)
+        chosen = st.selectbox("Strategy", list(titles), format_func=titles.get, key="sw_strategy", help=STRATEGY_HELP, **KEEP)
         settings["strategy"] = None if chosen == BY_EFFORT else chosen
         columns = st.columns(3, gap="small")
         for column, (name, label, most) in zip(columns, _BUDGETS, strict=True):

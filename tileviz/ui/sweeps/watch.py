@@ -18,6 +18,14 @@ from tileviz.ui.trouble import guarded, plain
 
 TICK_S = 1.0
 
+STATUS_HELP = {
+    "pruned": "Pruned: the config breaks a rule of its kernel or target that is known before compiling, such as more shared memory than a"
+    " block may use. It was not compiled.",
+    "unsupported": "The target cannot express it, such as float16 on the CPU.",
+    SHORT.get(NOT_RUN, NOT_RUN): "The search ended, or has not come to it yet.",
+}
+"""On hover, for words that are met here first."""
+
 LEAST_BETWEEN_CHARTS_S = 4.0
 """A sweep finds a new best often at its start; charts follow at this pace."""
 
@@ -56,7 +64,7 @@ def _draw(view: SweepView) -> None:
             if not view.active:
                 st.caption(plain(pace_words(view, pace)))
             for text, colour in badges(pace):
-                st.badge(plain(text), color=colour)
+                st.badge(plain(text), color=colour, help=STATUS_HELP.get(text.rpartition(" ")[0]))
             st.caption(plain(best_words(view)))
         for sentence in note_words(view):
             st.caption(plain(sentence))
