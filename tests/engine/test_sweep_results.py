@@ -8,6 +8,7 @@ from tests.engine.test_sweep_space import ADA
 from tests.store.test_sweeps import REQUEST, rows, trial
 from tileviz.engine.sweeps import client, results
 from tileviz.engine.sweeps.request import resolve_sweep
+from tileviz.errors import BadRequest
 from tileviz.kernels import kernel
 from tileviz.store import Store
 from tileviz.store.sweeps import SweepRow
@@ -53,6 +54,20 @@ def test_a_sweep_that_waits_for_an_engine_can_be_cancelled(store, large):
     client.cancel(store, large)
     assert store.sweep(large).state == "cancelled"
     assert client.wait(store, large, timeout=1).state == "cancelled"
+
+
+@pytest.mark.parametrize("read", [results.document, lambda store, sweep: results.written(store, sweep, "csv")])
+def test_a_sweep_that_is_deleted_while_it_is_read_is_told_as_gone(store, large, monkeypatch, read):
+    client.cancel(store, large)
+    frame = store.sweep_frame
+
+    def deleted_before(sweep):
+        store.delete([sweep])
+        return frame(sweep)
+
+    monkeypatch.setattr(store, "sweep_frame", deleted_before)
+    with pytest.raises(BadRequest, match=f"no sweep '{large}'"):
+        read(store, large)
 
 
 def test_configs_for_autotune_are_python_with_pass_configs_apart():

@@ -3,6 +3,7 @@
 import sqlite3
 import time
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 
@@ -170,6 +171,63 @@ def test_a_deletion_that_died_half_way_is_taken_back_or_emptied(swept, monkeypat
         patch.setattr(Store, "_move_trials", lambda self, sweep: None)
         swept.delete(["s1"])
     swept.empty_trash()
+    assert set(left(swept).values()) == {0}
+
+
+def test_a_sweep_that_is_taken_back_while_it_is_deleted_is_whole(swept, tmp_path, monkeypatch):
+    before, other, packed = seen(swept), Store(tmp_path), deletion._packed
+
+    def taken_back_in_between(connection, source, ids, entry):
+        if "t1" in ids:
+            other.undelete(["s1"])
+        return packed(connection, source, ids, entry)
+
+    monkeypatch.setattr(deletion, "BATCH", 1)
+    monkeypatch.setattr(deletion, "_packed", taken_back_in_between)
+    swept.delete(["s1"])
+    assert seen(swept) == before and left(swept)["trash"] == left(swept)["trash_row"] == 0
+
+
+def test_a_sweep_whose_trials_still_go_while_it_is_taken_back_is_whole(swept, tmp_path, monkeypatch):
+    before, other, back = seen(swept), Store(tmp_path), Store._take_trials_back
+    swept.delete(["s1"])
+    still = ["s1"]
+
+    def deleted_in_between(store, entry):
+        back(store, entry)
+        if still:
+            other._move_trials(still.pop())
+
+    monkeypatch.setattr(Store, "_take_trials_back", deleted_in_between)
+    swept.undelete(["s1"])
+    assert seen(swept) == before and left(swept)["trash"] == left(swept)["trash_row"] == 0
+
+
+def test_a_trial_that_another_sweep_has_again_meanwhile_stays(swept, tmp_path, monkeypatch):
+    swept.create_sweep("s2", REQUEST, [replace(row, results={"trial": "t0"}) for row in rows()[:1]], state="done")
+    before, other, packed = seen(swept), Store(tmp_path), deletion._packed
+    swept.delete(["s1"])
+
+    def taken_back_in_between(connection, source, ids, entry):
+        if source == "trial" and other.sweep("s1") is None:
+            other.undelete(["s1"])
+        return packed(connection, source, ids, entry)
+
+    monkeypatch.setattr(deletion, "_packed", taken_back_in_between)
+    swept.delete(["s2"])
+    assert seen(swept) == before
+
+
+def test_what_began_to_be_deleted_for_good_is_not_taken_back_in_part(swept, monkeypatch):
+    swept.delete(["s1"])
+    with monkeypatch.context() as killed:
+        killed.setattr(Store, "_move_trials", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            swept.empty_trash()
+    assert swept.trash() == []
+    with pytest.raises(BadRequest, match="not among what was deleted"):
+        swept.undelete(["s1"])
+    swept.empty_trash(deletion.KEPT_S)
     assert set(left(swept).values()) == {0}
 
 

@@ -223,6 +223,27 @@ def test_a_full_disk_is_one_sentence_and_loses_nothing(store):
     assert [t.trial for t in store.trials()] == ["t1"]
 
 
+def test_a_full_disk_is_told_when_sqlite_cannot_make_its_files_beside_the_store(store, tmp_path, monkeypatch):
+    refused = sqlite3.OperationalError("disk I/O error")
+    refused.sqlite_errorcode = sqlite3.SQLITE_IOERR | 19 << 8  # SQLITE_IOERR_SHMSIZE, as a full tmpfs gives it
+    monkeypatch.setattr(store.database, "opened", lambda: (_ for _ in ()).throw(refused))
+    with pytest.raises(StoreError, match="disk I/O error") as told:
+        store.trials()
+    assert "is full" not in told.value.message  # there is room: it is something else
+    there = os.statvfs(tmp_path)
+    monkeypatch.setattr(os, "statvfs", lambda _: os.statvfs_result((*there[:4], 0, *there[5:])))
+    with pytest.raises(StoreError, match="disk that holds .* is full; free some space"):
+        store.trials()
+
+
+def test_a_home_called_full_is_not_taken_for_a_full_disk(tmp_path, monkeypatch):
+    store = Store(tmp_path / "full")
+    refused = PermissionError(13, "Permission denied", str(store.database.path))
+    monkeypatch.setattr(store.database, "opened", lambda: (_ for _ in ()).throw(refused))
+    with pytest.raises(StoreError, match="cannot write to .*/full/store.db"):
+        store.trials()
+
+
 def test_a_file_of_a_newer_version_is_refused_and_left_alone(tmp_path):
     Store(tmp_path)
     with sqlite3.connect(tmp_path / "store.db") as connection:

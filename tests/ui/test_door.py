@@ -1,5 +1,6 @@
 """The token, asked of a real server by plain requests: no address of it answers who has not given the token."""
 
+import asyncio
 import http.client
 import os
 import re
@@ -7,6 +8,7 @@ from base64 import b64encode
 from urllib.parse import quote, urlencode
 
 import pytest
+from starlette.datastructures import Headers
 
 from tests.serving import Server, serve
 from tileviz import settings
@@ -127,6 +129,22 @@ def test_a_form_larger_than_any_token_is_not_read(guarded):
         guarded, "POST", "/", b"token=" + b"x" * door.FORM_BYTES, Content_Type="application/x-www-form-urlencoded", Accept="text/html"
     )
     assert answer.status == 401 and "not right" not in answer.text
+
+
+def test_a_form_whose_sender_leaves_brings_no_traceback(monkeypatch):
+    monkeypatch.setenv(settings.TOKEN, TOKEN)
+    headers = {"host": "localhost", "content-type": "application/x-www-form-urlencoded", "content-length": "100"}
+    scope = {"type": "http", "method": "POST", "path": "/", "query_string": b"", "headers": Headers(headers).raw}
+    said = []
+
+    async def gone():
+        return {"type": "http.disconnect"}
+
+    async def send(message):
+        said.append(message)
+
+    asyncio.run(door.Door(None)(scope, gone, send))
+    assert said[0]["status"] == 401
 
 
 def test_two_servers_of_one_host_do_not_take_each_others_cookie():

@@ -21,8 +21,8 @@ from tileviz.engine.requests import Request
 from tileviz.errors import EngineError, StoreError
 from tileviz.records import JobView, Trial
 from tileviz.store import Store, new_id
+from tileviz.store.home import full_words, is_full
 
-LEAST_FREE_BYTES = 1 << 16
 START_S = 20.0
 """An engine that is alive gets so long to take its lock before another is tried."""
 
@@ -83,9 +83,8 @@ def watch(store: Store, job: str) -> JobView | None:
     when no engine stays alive, which ends the job, or the one that does is silent."""
     view = store.job(job)
     if view is not None and view.active:
-        free = os.statvfs(store.home)
-        if free.f_bavail * free.f_frsize < LEAST_FREE_BYTES:
-            raise StoreError(f"the disk that holds {store.home} is full; free some space, then run again: what was stored before is kept")
+        if is_full(store.home):
+            raise StoreError(full_words(store.home))
         try:
             ensure_engine(store.home)
         except EngineError:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tileviz.errors import StoreError
+from tileviz.store.home import full_words, is_full
 
 log = logging.getLogger("tileviz.store")
 
@@ -196,11 +197,12 @@ class Database:
 
     def _explained(self, error: Exception) -> StoreError:
         words = str(error)
-        if "full" in words or getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT):
-            return StoreError(
-                f"the disk that holds {self.home} is full; free some space, then run again: what was stored before is kept", words
-            )
-        if "readonly" in words or "unable to open" in words or isinstance(error, PermissionError):
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        of_files = code in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)  # a full disk is told of the store's own file alone
+        no_room = code == sqlite3.SQLITE_FULL or getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT)
+        if no_room or (of_files and is_full(self.home)):
+            return StoreError(full_words(self.home), words)
+        if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN) or isinstance(error, PermissionError):
             return StoreError(f"cannot write to {self.path}; make it writable, or set TILEVIZ_HOME to another folder", words)
         if isinstance(error, sqlite3.Error) and is_taken(error):
             return StoreError(f"{self.path} stayed locked for {PATIENCE_S:g} s by another process; try again", words)

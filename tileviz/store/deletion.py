@@ -3,6 +3,8 @@
 The rows move into the trash whole, a hundred in a transaction, so that nobody waits long for the lock. The head of a sweep goes
 first and comes back last: a sweep is there as a whole, or it is not. Its rows of configs stay where they are, since nothing finds them
 without the head, and go when the trash is emptied. A process that dies in between leaves an entry that can be taken back or emptied.
+What is deleted for good loses its head first, so that nobody takes back a part of it. Every step looks whether it is still to be done:
+another process may take back what this one deletes.
 """
 
 import json
@@ -79,12 +81,15 @@ class DeletionStore:
     def trash(self) -> list[Deleted]:
         """What can be taken back, newest first."""
         with self.database.connect() as connection:
-            rows = connection.execute("SELECT * FROM trash ORDER BY deleted DESC, id").fetchall()
+            rows = connection.execute(f"SELECT * FROM trash WHERE {_HAS_HEAD} ORDER BY deleted DESC, id").fetchall()
         return [Deleted(**row) for row in rows]
 
     def empty_trash(self, older_than_s: float = 0.0) -> int:
-        """Deletes for good what was put into the trash so long ago; gives the number of entries."""
-        old = [entry for entry in self.trash() if entry.deleted <= time.time() - older_than_s]
+        """Deletes for good what was put into the trash so long ago, and what is left of entries that somebody began to delete for good;
+        gives the number of entries."""
+        asked = f"SELECT * FROM trash WHERE deleted <= ? OR NOT {_HAS_HEAD}"
+        with self.database.connect() as connection:
+            old = [Deleted(**row) for row in connection.execute(asked, (time.time() - older_than_s,))]
         for entry in old:
             self._forget(entry)
         return len(old)
@@ -129,28 +134,49 @@ class DeletionStore:
     def _move_trials(self, sweep: str) -> None:
         """Trials of a deleted sweep that no other sweep has, as an import of an export has."""
         asked = (
-            "SELECT DISTINCT own.trial FROM sweep_trial AS own JOIN trial ON trial.id = own.trial WHERE own.sweep=? AND NOT EXISTS"
-            " (SELECT 1 FROM sweep_trial AS other JOIN sweep ON sweep.id = other.sweep WHERE other.trial = own.trial)"
+            f"SELECT DISTINCT trial.id FROM sweep_trial AS own JOIN trial ON trial.id = own.trial WHERE own.sweep=? AND NOT {_HAS_SWEEP}"
         )
         for ids in _batches(self._names(asked, sweep)):
             with self.database.connect() as connection:
                 rows = _packed(connection, "trial", ids, sweep)
             with self.database.transaction() as connection:
-                _into_trash(connection, rows)
+                if not connection.execute("SELECT 1 FROM trash WHERE id=?", (sweep,)).fetchone():
+                    return  # someone else took it back, or emptied the trash
+                there = f"SELECT id FROM trial WHERE id IN ({_marks(ids)}) AND NOT {_HAS_SWEEP}"
+                free = {row["id"] for row in connection.execute(there, tuple(ids))}
+                _into_trash(connection, [row for row in rows if row[1] in free])
 
     def _take_back(self, entry: Deleted) -> None:
         """What belongs to it, in whichever entry that lies now; then its own row."""
-        asked = "SELECT DISTINCT trash_row.id FROM sweep_trial JOIN trash_row ON source='trial' AND trash_row.id = trial WHERE sweep=?"
-        for ids in _batches(self._names(asked, entry.id) if entry.kind == "sweep" else []):
+        self._take_trials_back(entry.id)
+        while not self._take_head_back(entry):
+            self._take_trials_back(entry.id)
+
+    def _take_trials_back(self, sweep: str) -> None:
+        asked = (
+            "SELECT trash_row.id FROM sweep_trial JOIN trash_row ON source='trial' AND trash_row.id = trial WHERE sweep=?1"
+            " UNION SELECT id FROM trash_row WHERE entry=?1 AND id<>?1"
+        )
+        for ids in _batches(self._names(asked, sweep)):
             with self.database.connect() as connection:
                 rows = _unpacked(connection, "trial", ids)
             with self.database.transaction() as connection:
                 _out_of_trash(connection, "trial", ids, rows)
+
+    def _take_head_back(self, entry: Deleted) -> bool:
+        """False while someone else still moves trials of it into the trash."""
         with self.database.transaction() as connection:
-            _out_of_trash(connection, entry.kind, [entry.id], _unpacked(connection, entry.kind, [entry.id]))
+            head = _unpacked(connection, entry.kind, [entry.id])
+            if not head:
+                raise BadRequest(f"someone else took {entry.id} back meanwhile, or deleted it for good")
+            if connection.execute("SELECT 1 FROM trash_row WHERE entry=? AND id<>?", (entry.id, entry.id)).fetchone():
+                return False
+            _out_of_trash(connection, entry.kind, [entry.id], head)
             connection.execute("DELETE FROM trash WHERE id=?", (entry.id,))
+            return True
 
     def _forget(self, entry: Deleted) -> None:
+        self.database.write("DELETE FROM trash_row WHERE source=? AND id=?", (entry.kind, entry.id))
         if entry.kind == "artifact" and self.artifact(entry.id) is None:  # else it was compiled again
             self.files.remove(entry.id)
         if entry.kind == "sweep":
@@ -168,6 +194,11 @@ class DeletionStore:
     def _names(self, asked: str, entry: str) -> list:
         with self.database.connect() as connection:
             return [row[0] for row in connection.execute(asked, (entry,))]
+
+
+_HAS_HEAD = "EXISTS (SELECT 1 FROM trash_row WHERE source=trash.kind AND trash_row.id=trash.id)"
+
+_HAS_SWEEP = "EXISTS (SELECT 1 FROM sweep_trial AS other JOIN sweep ON sweep.id = other.sweep WHERE other.trial = trial.id)"
 
 
 def _sweep_title(connection, sweep: str) -> str:

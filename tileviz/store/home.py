@@ -12,6 +12,9 @@ NETWORK_FILE_SYSTEMS = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "lustre", "beegf
 WRITTEN = ("", "store.db", "engine.lock", "engine.log", "engine.tag", "artifacts", "inductor")
 """What is written in a home, the folder itself first: one command as another user leaves files there that refuse the next."""
 
+LEAST_FREE_BYTES = 1 << 16
+"""With less than this the disk of a home is full."""
+
 MENDED = "set TILEVIZ_HOME to a folder you can write to"
 
 
@@ -38,6 +41,20 @@ def home_for_others(home: Path) -> dict[str, str]:
     except RuntimeError:
         return {"HOME": str(home)}
     return {}
+
+
+def is_full(home: Path) -> bool:
+    """Whether the disk that holds it has no room for a row more; False of a home that is gone."""
+    try:
+        disk = os.statvfs(home)
+    except OSError:
+        return False
+    return disk.f_bavail * disk.f_frsize < LEAST_FREE_BYTES
+
+
+def full_words(home: Path) -> str:
+    """What to do about a full disk."""
+    return f"the disk that holds {home} is full; free some space, then run again: what was stored before is kept"
 
 
 def _is_usable(path: Path) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlencode
 
 import streamlit as st
-from starlette.requests import HTTPConnection, Request
+from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -94,7 +94,11 @@ async def _typed(request: Request) -> str | None:
     kind, size = request.headers.get("content-type", ""), int(request.headers.get("content-length", FORM_BYTES + 1))
     if request.method != "POST" or kind != "application/x-www-form-urlencoded" or size > FORM_BYTES:
         return None
-    return parse_qs((await request.body()).decode(errors="replace")).get("token", [""])[0]
+    try:
+        form = await request.body()
+    except ClientDisconnect:
+        return None
+    return parse_qs(form.decode(errors="replace")).get("token", [""])[0]
 
 
 async def _refuse_socket(scope: Scope, receive: Receive, send: Send) -> None:

@@ -13,13 +13,19 @@ from tileviz.store.sweeps import SweepView
 
 def view_of(store: Store, sweep: str) -> SweepView:
     """The sweep. Raises BadRequest, with the newest ones, when there is none of this id, and StoreError for one that cannot be read."""
+    view = there(store, sweep)
+    why_not = exchange.why_unreadable(view.request, store.sweep_columns(sweep)) if view.request.get("imported") else ""
+    if why_not:  # an earlier version took files unchecked
+        raise StoreError(f"sweep {sweep} cannot be shown: {why_not}; `python -m tileviz delete {sweep}` deletes it")
+    return view
+
+
+def there(store: Store, sweep: str) -> SweepView:
+    """The sweep, whether it can be read or not. Raises BadRequest, with the newest ones, when there is none of this id."""
     view = store.sweep(sweep)
     if view is None:
         newest = ", ".join(found.id for found in store.sweeps(limit=5)) or "none yet"
         raise BadRequest(f"no sweep '{sweep}' under {store.home}; the newest: {newest}")
-    why_not = exchange.why_unreadable(view.request, store.sweep_columns(sweep)) if view.request.get("imported") else ""
-    if why_not:  # an earlier version took files unchecked
-        raise StoreError(f"sweep {sweep} cannot be shown: {why_not}; `python -m tileviz delete {sweep}` deletes it")
     return view
 
 
@@ -34,6 +40,7 @@ def document(store: Store, sweep: str) -> dict[str, Any]:
     view = view_of(store, sweep)
     frame = store.sweep_frame(sweep)
     trials = store.trials_of_sweep(sweep)
+    there(store, sweep)  # not deleted meanwhile: what was read is whole
     rows = [_row(view, row, trials.get(row["trial"])) for row in frame]
     places = {row["ordinal"]: row for row in rows}
     best_of = {number: places[best.ordinal] for number, best in view.bests.items()}
@@ -66,13 +73,20 @@ def document(store: Store, sweep: str) -> dict[str, Any]:
 
 def export(store: Store, sweep: str, form: str, path: Path) -> int:
     """Writes a sweep to a file in a format of `exchange.FORMATS`; gives the number of rows. Raises BadRequest and StoreError."""
-    view = view_of(store, sweep)
-    frame = store.sweep_frame(sweep)
+    text, rows = written(store, sweep, form)
     try:
-        path.write_text(exchange.written(view, frame, form), encoding="utf-8")
+        path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise StoreError(f"cannot write {path}: {error.strerror}", str(error)) from error
-    return len(frame)
+    return rows
+
+
+def written(store: Store, sweep: str, form: str) -> tuple[str, int]:
+    """(the sweep in a format of `exchange.FORMATS`, its number of rows). Raises BadRequest and StoreError."""
+    view = view_of(store, sweep)
+    frame = store.sweep_frame(sweep)
+    there(store, sweep)  # not deleted meanwhile: what was read is whole
+    return exchange.written(view, frame, form), len(frame)
 
 
 def bring_in(store: Store, path: Path) -> str:

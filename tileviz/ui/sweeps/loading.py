@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from tileviz.engine.sweeps import results
 from tileviz.store import exchange
 from tileviz.store.sweeps import SweepView
 from tileviz.ui.stores import store
@@ -29,7 +30,7 @@ def why_unreadable(view: SweepView) -> str:
 
 @st.cache_resource(max_entries=200, show_spinner=False)
 def _why(_home: str, sweep: str) -> str:
-    return exchange.why_unreadable(store().sweep(sweep).request, store().sweep_columns(sweep))
+    return exchange.why_unreadable(results.there(store(), sweep).request, store().sweep_columns(sweep))
 
 
 def refresh() -> None:
@@ -39,4 +40,4 @@ def refresh() -> None:
 
 @st.cache_resource(max_entries=6, show_spinner=False)
 def _table(_home: str, sweep: str, version: str) -> SweepTable:
-    return table_of(store().sweep(sweep), store().sweep_columns(sweep))
+    return table_of(results.there(store(), sweep), store().sweep_columns(sweep))

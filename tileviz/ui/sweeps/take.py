@@ -6,7 +6,6 @@ from tileviz import kernels
 from tileviz.compiler import targets
 from tileviz.engine import presets
 from tileviz.engine.sweeps import results
-from tileviz.store import exchange
 from tileviz.store.sweeps import SweepView
 from tileviz.ui import script
 from tileviz.ui.stores import store
@@ -115,4 +114,4 @@ def _downloads(table: SweepTable) -> None:
 
 def _maker(sweep: str, form: str):
     """Writes the file when it is asked for, of what is stored then."""
-    return lambda: exchange.written(store().sweep(sweep), store().sweep_frame(sweep), form)
+    return lambda: results.written(store(), sweep, form)[0]
