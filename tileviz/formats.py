@@ -91,6 +91,11 @@ def count(value: float) -> str:
     return f"{int(value):,}" if float(value).is_integer() and abs(value) < 2**53 else f"{value:.2e}"
 
 
+def several(number: int, word: str) -> str:
+    """`1 config`, `4,320 configs`."""
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
 COMPARED = {
     "faster": ("as fast as", "green"), "slower": ("as fast as", "orange"),
     "same": ("tied with", "gray"), "unclear": ("neither clearly faster nor slower than", "gray"),

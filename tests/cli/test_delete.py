@@ -68,4 +68,7 @@ def test_rates_alone_are_listed_as_rates(home, tmp_path):
     path.write_text(json.dumps({"results": [rated, {**result, "configuration": {"bx": 64}}]}))
     sweep = tileviz("import", path, "--json").json["sweep"]
     shown = tileviz("show", sweep).out
-    assert "2 ok" in shown and "rates alone, no times" in shown and "1.23 TFLOPS  bx=32" in shown
+    assert "2 configs requested, 2 ok" in shown and "rates alone, no times" in shown and "1.23 TFLOPS  bx=32" in shown
+    path.write_text(json.dumps({"results": [result]}))
+    untold = tileviz("show", tileviz("import", path, "--json").json["sweep"]).out
+    assert "1 config requested, 1 ok" in untold and untold.count("no config gave a time") == 1

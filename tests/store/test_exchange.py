@@ -135,6 +135,13 @@ def test_when_and_how_long_survives_t4(store):
     assert (result["times"]["compilation_time"], result["times"]["validation"]) == (1200.5, 3.5)
 
 
+def test_a_time_that_a_file_does_not_tell_is_not_told_as_0(store):
+    found = exchange.read(t4(measured("time", 2.0, "ms")))
+    store.create_sweep("s", found.request, found.rows, state="done")
+    (result,) = json.loads(exchange.written(store.sweep("s"), store.sweep_frame("s"), "t4"))["results"]
+    assert result["times"]["runtimes"] == [2.0] and not {"compilation_time", "validation"} & set(result["times"])
+
+
 NO_IDS = (
     CSV,
     t4(measured("time", 2.0, "ms"), measured("time", 1.0, "ms")),

@@ -111,7 +111,8 @@ def _presets(commands) -> None:
 
 
 def _delete(commands) -> None:
-    command = _command(commands, "delete", "delete sweeps, trials or compiled code, or take them back; without an ID, list what can be")
+    what = "delete sweeps, trials or compiled code, or take them back; without an ID, list what can be taken back"
+    command = _command(commands, "delete", what)
     command.add_argument("ids", nargs="*", metavar="ID", help="of a sweep, of a trial that is in none, or of compiled code (its artifact)")
     command.add_argument("--undo", action="store_true", help="take back what was deleted in the last 7 days")
 

@@ -86,7 +86,7 @@ def export(asked) -> int:
     if asked.json:
         print(json.dumps({"sweep": asked.sweep, "file": asked.file, "format": asked.format, "rows": rows}))
     else:
-        say(f"{rows:,} configs written to {asked.file}")
+        say(f"{formats.several(rows, 'config')} written to {asked.file}")
     return 0
 
 
@@ -97,7 +97,7 @@ def bring_in(asked) -> int:
     if asked.json:
         print(json.dumps({"sweep": sweep, "kernel": view.kernel, "counts": view.counts}))
     else:
-        print(f"sweep {sweep}: {view.requested:,} configs of {view.kernel} from {asked.file}")
+        print(f"sweep {sweep}: {formats.several(view.requested, 'config')} of {view.kernel} from {asked.file}")
     return 0
 
 
@@ -146,7 +146,8 @@ def sweep_text(document: dict) -> str:
     rows = document["trials"]
     counts = ", ".join(f"{count:,} {status}" for status, count in sorted(document["counts"].items(), key=lambda item: -item[1]))
     ended = f"{document['status']}{': ' + document['reason'] if document['reason'] else ''}"
-    lines = [f"{document['kernel']} on {document['device'] or document['target']}: {len(rows):,} configs requested, {counts}", f"  {ended}"]
+    where = f"{document['kernel']} on {document['device'] or document['target']}"
+    lines = [f"{where}: {formats.several(len(rows), 'config')} requested, {counts}", f"  {ended}"]
     lines += [f"  {count:>6,}  {status}: {reason}" for (status, reason), count in _reasons(rows)]
     for number, problem in enumerate(document["problems"]):
         own = [row for row in rows if row["problem_index"] == number and row["same_as"] is None and row["status"] == "ok"]
@@ -167,7 +168,7 @@ def _reasons(rows: list[dict]) -> list[tuple[tuple[str, str], int]]:
 
 def _top(found: list[dict], best: dict | None, tied: list[str]) -> list[str]:
     """The best one first, then those tied with it, and last those whose time is that of a launch; of a file that tells rates alone those
-    of the highest rate."""
+    of the highest rate; nothing where there is neither."""
     rows = [row for row in found if row["timing"]]
     if not rows:
         return _top_rates([row for row in found if row["tflops"] or row["gbps"]])
@@ -186,7 +187,7 @@ def _top(found: list[dict], best: dict | None, tied: list[str]) -> list[str]:
 
 def _top_rates(rows: list[dict]) -> list[str]:
     if not rows:
-        return ["    no config gave a time"]
+        return []
     order = sorted(rows, key=lambda row: (row["tflops"] or 0.0, row["gbps"] or 0.0), reverse=True)
     told = [(formats.rate(row["tflops"], row["gbps"], bound_by_rates(row["tflops"], row["gbps"])), row["config"]) for row in order[:TOP]]
     return ["    rates alone, no times", *(f"      {rate:>12}  {formats.assignments(config)}" for rate, config in told)]
@@ -213,7 +214,8 @@ def _submit(store: Store, asked) -> str:
         raise BadRequest("which kernel? `python -m tileviz kernels` lists them; or --resume SWEEP")
     request, space = _resolved(store, asked)
     counted = request.counted
-    said = f"{counted['requested']:,} configs requested, {counted['unique']:,} to compile, {counted['duplicates']:,} the same code"
+    asked_for = formats.several(counted["requested"], "config")
+    said = f"{asked_for} requested, {counted['unique']:,} to compile, {counted['duplicates']:,} the same code"
     say(f"{said}, {counted['pruned']:,} break a rule, {counted['unsupported']:,} unsupported; strategy {request.strategy}")
     if standing := _standing(asked, request, space):
         say(standing)

@@ -56,7 +56,8 @@ def read_row(path: Path, kind: str, row, read: Callable[[Any], T]) -> T:
     try:
         found = read(row)
     except (TypeError, ValueError, KeyError, AttributeError, zlib.error) as error:
-        _unread[name] = f"{name[1]} in {path} cannot be read ({type(error).__name__}: {error}); another version may have written it"
+        _unread[name] = f"{name[1]} in {path} cannot be read: it is damaged, or another version of tileviz wrote it"
+        log.info("%s (%s: %s)", _unread[name], type(error).__name__, error)
         raise StoreError(_unread[name]) from error
     _unread.pop(name, None)
     return found
