@@ -15,8 +15,9 @@ from tileviz.errors import BadRequest
 from tileviz.store import Store, exchange
 from tileviz.store.sweeps import NOT_RUN
 from tileviz.ui.sweeps import top
-from tileviz.ui.sweeps.heatmap import Choice, caption, heatmap_frame
+from tileviz.ui.sweeps.heatmap import Choice, heatmap_frame
 from tileviz.ui.sweeps.listing import sweeps_frame
+from tileviz.ui.sweeps.map_words import caption
 from tileviz.ui.sweeps.table import table_of
 
 ROWS = [
