@@ -63,7 +63,7 @@ def test_a_tab_that_was_open_when_the_server_ended_comes_back_by_itself(cold_ser
     cold_server(port=server.port)
     expect(page.locator("[data-testid=stApp]")).to_have_attribute("data-test-connection-state", "CONNECTED")
     settled(page)
-    expect(page.get_by_text("Toolchain", exact=True)).to_be_visible()
+    expect(page.get_by_role("heading", name="Toolchain", exact=True)).to_be_visible()
     see_no_trouble(page)
 
 
@@ -131,7 +131,7 @@ def test_a_tab_of_a_server_that_was_started_anew_asks_for_the_token_again(cold_s
     cold_server(port=server.port, TILEVIZ_TOKEN=TOKEN)
     give_token(page)
     settled(page)
-    expect(page.get_by_text("Toolchain", exact=True)).to_be_visible()
+    expect(page.get_by_role("heading", name="Toolchain", exact=True)).to_be_visible()
     see_no_trouble(page)
 
 
