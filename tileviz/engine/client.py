@@ -150,13 +150,17 @@ def renew_engine(store: Store, seconds: float = 5.0) -> None:
     Raises EngineError when it is at work in another environment: what it makes is not what is asked for here. BadValue as `queue` does.
     """
     settings.check()
-    pid, theirs, ours = engine_pid(store.home), tag.read_tag(store.home), tag.engine_tag()
-    if pid and (said := silence(store.home, pid)):
-        raise EngineError(said)
-    if not pid or theirs is None or theirs == ours:
+    pid = engine_pid(store.home)
+    if not pid:
         return
-    if _stays_busy(store, 0.0 if tag.without_package(ours) == tag.without_package(theirs) else MAKES_WAY_S):
-        refuse_other_environment(store.home, tag.without_package(ours), tag.without_package(theirs))
+    if said := silence(store.home, pid):
+        raise EngineError(said)
+    theirs, ours = tag.read_tag(store.home), tag.engine_tag()
+    if theirs is None or theirs == ours:
+        return
+    here, there = tag.without_package(ours), tag.without_package(theirs)
+    if _stays_busy(store, 0.0 if here == there else MAKES_WAY_S):
+        refuse_other_environment(store.home, here, there)
         return
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, signal.SIGTERM)
