@@ -21,6 +21,10 @@ PAGES = {"Explore": f"/?{FLASH}", "Sweep": "/sweep?sweep=13a132c705c4", "Code": 
 
 SERIOUS = ("serious", "critical")
 
+STILL = """() => Promise.allSettled(document.getAnimations()
+    .filter((each) => each.effect.getTiming().iterations < 9).map((each) => each.finished))"""
+"""Waits for what fades in. An element that is drawn anew meanwhile cancels its animation: that one is over, too."""
+
 
 @pytest.fixture(scope="module")
 def with_recorded(browser, shared_home) -> Iterator[Server]:
@@ -44,7 +48,7 @@ def test_axe_finds_nothing_serious_of_ours(with_recorded, themed: Page, name: st
     expect(themed.locator("h1")).to_have_count(1)
     expect(themed.locator("[data-testid=stPlotlyChart]:not(:has(.main-svg))")).to_have_count(0)
     see_no_trouble(themed)
-    themed.evaluate("() => Promise.all(document.getAnimations().filter((a) => a.effect.getTiming().iterations < 9).map((a) => a.finished))")
+    themed.evaluate(STILL)
     found = Axe().run(themed, options={"resultTypes": ["violations"]}).response
     assert found["url"].startswith(with_recorded.url) and len(found["passes"]) > 10
     serious = [rule for rule in found["violations"] if rule["impact"] in SERIOUS]
