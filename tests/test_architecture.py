@@ -26,19 +26,27 @@ MAY_IMPORT = {
     "__main__": ("cli",),
     "__init__": (),
 }
+GROUND = ("session", "links")
+"""Modules of `ui` that every room may use: the names of the session and the address, and links."""
+
 ROOMS = {
-    "parts": ("parts", "form"),
-    "charts": ("charts", "parts"),
-    "form": ("form", "parts"),
-    "explore": ("explore", "form", "charts", "parts"),
-    "codeview": ("codeview", "form", "charts", "parts"),
-    "sweeps": ("sweeps", "form", "charts", "parts"),
-    "system": ("form", "charts", "parts"),
+    "session": (),
+    "links": ("session", "parts"),
+    "parts": ("parts", *GROUND),
+    "charts": ("charts", "parts", *GROUND),
+    "form": ("form", "parts", *GROUND),
+    "explore": ("explore", "form", "charts", "parts", *GROUND),
+    "codeview": ("codeview", "form", "charts", "parts", *GROUND),
+    "sweeps": ("sweeps", "form", "charts", "parts", *GROUND),
+    "system": ("form", "charts", "parts", *GROUND),
 }
 """Rooms of `ui`, and of which others each may import: no page knows another page. What lies beside the rooms is the frame of all pages."""
 
 FRAME = ("ahead", "back", "door", "look", "nav", "web")
-"""Modules of `ui` that are in no room. They see the rooms that the frame is drawn with, and no page."""
+"""Modules of `ui` that are in no room: they see what all pages share, and no page."""
+
+LINKS_USE = ("tileviz.ui.parts.offered", "tileviz.ui.parts.places", "tileviz.ui.parts.stores")
+"""Parts that links are read with: none of them makes a link itself, so there is no circle."""
 
 ONLY_IN = {
     "streamlit": ("ui", "pages", "app"),
@@ -118,7 +126,14 @@ def test_a_room_of_the_pages_imports_no_other_page(path):
         assert used <= set(ROOMS[parts[0]]), f"{path.relative_to(ROOT)} imports {sorted(used - set(ROOMS[parts[0]]))}"
     else:
         assert parts[0] in (*FRAME, "__init__"), f"{path.relative_to(ROOT)} lies in no room that the table knows"
-        assert used <= {*FRAME, "form", "parts"}, f"the frame reaches into {sorted(used)}"
+        assert used <= {*FRAME, "parts", *GROUND}, f"the frame reaches into {sorted(used)}"
+
+
+def test_what_links_are_read_with_makes_no_link():
+    used = {name for name in imports(ROOT / "tileviz/ui/links.py") if name.startswith("tileviz.ui.parts.")}
+    assert {name for name in used if (ROOT / f"{name.replace('.', '/')}.py").is_file()} == set(LINKS_USE)
+    for name in LINKS_USE:
+        assert "tileviz.ui.links" not in imports(ROOT / f"{name.replace('.', '/')}.py"), f"{name} and links import each other"
 
 
 def test_pages_and_app_import_only_package_level_names_beside_ui():

@@ -18,7 +18,7 @@ from tileviz.records_json import to_json
 from tileviz.store import Store
 from tileviz.store.recording import record
 from tileviz.store.sweeps import NOT_RUN, SweepRow
-from tileviz.ui.form import state
+from tileviz.ui import links
 from tileviz.ui.parts.headline import SENTENCES
 
 PLACES = {
@@ -134,7 +134,7 @@ def _failed(made: Trial, status: str) -> Trial:
 def put(draw: Draw, store: Store, folder: Path) -> tuple[dict[str, str], Path | None]:
     """Stores what the draw is of; (the address, the recorded file or None)."""
     made = trial_of(draw)
-    address = {"kernel": draw.kernel, "target": PLACES[draw.place], **state.words_of(problem_of(draw))}
+    address = {"kernel": draw.kernel, "target": PLACES[draw.place], **links.words_of(problem_of(draw))}
     if draw.result == "none":
         return address, None
     if draw.result == "recorded":

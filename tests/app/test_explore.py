@@ -9,8 +9,9 @@ from tests.app.pages import opened, texts
 from tests.ui import examples
 from tileviz import kernels
 from tileviz.measured import Comparison, Determinism, Roofline
+from tileviz.ui import links
 from tileviz.ui.explore import page
-from tileviz.ui.form import sidebar, state
+from tileviz.ui.form import sidebar
 
 
 def test_an_empty_store_shows_the_program_and_what_run_does():
@@ -403,7 +404,7 @@ def test_on_a_gpu_machine_the_first_device_is_the_gpu(with_h200):
 @pytest.mark.parametrize("name", [p.name for p in kernels.kernel("flash_attention").presets])
 def test_no_preset_leaves_a_broken_rule_and_the_next_dtype_neither(with_h200, name):
     preset = next(p for p in kernels.kernel("flash_attention").presets if p.name == name)
-    words = state.words_of(preset.problem)
+    words = links.words_of(preset.problem)
     app = opened(kernel="flash_attention", target="cuda:0", **words)
     for dtype in ("float32", "bfloat16"):
         app.segmented_control(key="dtype").set_value(dtype).run()

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from tileviz.ui import ahead, back, door
-from tileviz.ui.form import state
+from tileviz.ui import ahead, back, door, links, session
 from tileviz.ui.parts import trouble
 
 ICON, MARK = (str(Path(__file__).parent / name) for name in ("icon.png", "mark.svg"))
@@ -32,13 +31,13 @@ def pages() -> list:
 
 def _to_explore() -> None:
     """The landing page has the bare address; who types /explore means it, with all that the address says."""
-    st.switch_page("pages/explore.py", query_params={name: st.query_params.get_all(name) for name in st.query_params})
+    links.open_page("explore", session.every_linked())
 
 
 def run() -> None:
     """Draws the page that the address names."""
     page = _navigation()
-    st.session_state["_entry"] = True
+    st.session_state[session.ENTRY] = True
     back.in_one_step()
     page.run()
     ahead.read()
@@ -51,7 +50,7 @@ def guard() -> Iterator[None]:
 
     Stops a page that was reached without app.py, or without the token where one is set; shows a failure as one sentence.
     """
-    if not st.session_state.get("_entry"):
+    if not st.session_state.get(session.ENTRY):
         _navigation()
         st.rerun()
     if not door.admits(st.context.cookies, st.context.headers.get("Host", "")):
@@ -59,7 +58,7 @@ def guard() -> Iterator[None]:
         st.stop()
     trouble.standing()
     with trouble.caught():
-        state.drop_repeated()
+        links.drop_repeated()
         yield
 
 

@@ -18,6 +18,7 @@ from tileviz.records import Device, JobView
 from tileviz.store.deletion import CodeEntry
 from tileviz.store.home import network_warning
 from tileviz.store.recorded import Recorded
+from tileviz.ui import session
 from tileviz.ui.parts import deleting, runs
 from tileviz.ui.parts.places import devices as local_devices
 from tileviz.ui.parts.stores import recorded, store
@@ -269,7 +270,7 @@ def storage() -> None:
             " compiles again."
         )
         st.button("Clear it", key="clear", type="primary", on_click=_clear)
-    if st.session_state.pop("_cleared", False):
+    if st.session_state.pop(session.CLEARED, False):
         st.success("The compiled code was cleared.")
     _code_entries()
     deleting.note()
@@ -305,7 +306,7 @@ def code_frame(found: Sequence[CodeEntry], now: float | None = None) -> pd.DataF
 @guarded
 def _clear() -> None:
     store().clear_cache()
-    st.session_state["_cleared"] = True
+    st.session_state[session.CLEARED] = True
 
 
 def _code(text: str) -> str:

@@ -14,6 +14,7 @@ from tileviz.formats import assignments
 from tileviz.kernels.base import Kernel
 from tileviz.lens import diff as difference
 from tileviz.records import Artifact, Trial
+from tileviz.ui import session
 from tileviz.ui.codeview import recent, rows, texts
 from tileviz.ui.codeview.panes import next_text
 from tileviz.ui.parts import code, resources, waiting
@@ -23,8 +24,6 @@ from tileviz.ui.parts.trouble import guarded, plain
 
 NAME = "other"
 """Of the jobs that compile the other side."""
-
-PARAMETER = "b"
 
 ALL, CHANGED = "All lines", "Changed lines"
 
@@ -47,12 +46,12 @@ class Other:
 def choose(request: Request) -> str:
     """The chooser of B; its word is a trial's id or a target, and stands in the address as `b`."""
     options = ["", *(name for name in targets.TARGETS if name not in ("cpu", request.target)), *(t.trial for t in _trials(request))]
-    linked = st.query_params.get(PARAMETER, "")
+    linked = session.linked(session.OTHER)
     if linked and linked not in options and store().trial(linked):
         options.append(linked)
     labels = {t.trial: _label(t, request) for t in (*_trials(request), store().trial(linked)) if t is not None}
     return st.selectbox(
-        "Compare with (B)", options, index=options.index(linked) if linked in options else 0, key="_b", on_change=_chosen,
+        "Compare with (B)", options, index=options.index(linked) if linked in options else 0, key=session.OTHER_CHOSEN, on_change=_chosen,
         format_func=lambda word: labels.get(word) or _target_label(word),
         help="The same config on another architecture, or a compiled config of this kernel; the Diff tab shows both.",
     )  # fmt: skip
@@ -61,11 +60,11 @@ def choose(request: Request) -> str:
 @guarded
 def _chosen() -> None:
     """The address holds the word itself; a bound chooser would put its label there."""
-    word = st.session_state["_b"]
+    word = st.session_state[session.OTHER_CHOSEN]
     if word:
-        st.query_params[PARAMETER] = word
+        session.link({session.OTHER: word})
     else:
-        st.query_params.pop(PARAMETER, None)
+        session.unlink(session.OTHER)
 
 
 def other(word: str, request: Request) -> Other | None:
@@ -118,7 +117,9 @@ def _draw(left: Artifact, right: Artifact, kernel: Kernel) -> None:
         st.info("A is code for the CPU and B is code for a GPU: they have no text in common.")
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        title = st.segmented_control("Text", options, default=options[-1], required=True, key="diff_text", label_visibility="collapsed")
+        title = st.segmented_control(
+            "Text", options, default=options[-1], required=True, key=session.DIFF_TEXT, label_visibility="collapsed"
+        )
         shown = st.selectbox(
             "Show", [ALL, CHANGED, *(cls.title for cls in lens.CLASSES)], key="diff_show", label_visibility="collapsed", width=220
         )
@@ -130,7 +131,8 @@ def _draw(left: Artifact, right: Artifact, kernel: Kernel) -> None:
     _summary(left, right, views)
     columns = aligned(views[0].text, views[1].text, views[0].language, shown)
     classes = code.lit("", views[0].language)[0] if views[0].language in lens.LANGUAGES else []
-    step = next_text("diff_text", [title for title in options if all(title in texts.there(each) for each in (left, right))], views[0].title)
+    both = [title for title in options if all(title in texts.there(each) for each in (left, right))]
+    step = next_text(session.DIFF_TEXT, both, views[0].title)
     for name, place, side, view, artifact in zip("AB", st.columns(2, gap="small"), columns, views, (left, right), strict=True):
         heading, file = f"{name}: {view.title} for {artifact.target}", texts.file_name(artifact, kernel, view.title)
         top = view.top if name == "A" else None  # B goes where A goes

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import streamlit as st
 
-from tileviz import kernels
 from tileviz.engine import requests
 from tileviz.engine.compiled import with_code
 from tileviz.engine.presets import recorded_words
@@ -13,8 +12,9 @@ from tileviz.errors import BadRequest
 from tileviz.formats import assignments
 from tileviz.kernels.base import Kernel
 from tileviz.records import Artifact, JobView, Trial
+from tileviz.ui import links, session
 from tileviz.ui.codeview import compare, evidence, lowering, panes, recent, rungs, texts
-from tileviz.ui.form import recorded, sidebar, state
+from tileviz.ui.form import held, recorded, sidebar
 from tileviz.ui.form.forms import Chosen
 from tileviz.ui.parts import code, headline, heard, places, resources, runs, script, shown
 from tileviz.ui.parts.stores import store
@@ -31,16 +31,10 @@ SUGGESTED = ("sm_80", "sm_90a", "sm_100a", "sm_120a")
 
 
 def read_address() -> None:
-    """What the link asks for, checked once a session; a link to a trial alone loads that trial's knobs."""
-    if not st.session_state.get("_link_read"):
-        trial = shown.linked_trial()
-        if trial is not None and trial.kernel in kernels.names():
-            own = {name: value for name, value in st.query_params.to_dict().items() if name in state.CODE_WORDS}
-            values = state.words_of({**trial.problem, **kernels.kernel(trial.kernel).whole(trial.config)})
-            st.query_params.from_dict({"kernel": trial.kernel, "target": trial.target, **values, **own})
-            st.rerun()
-    state.read_link()
-    state.carry("codeview")
+    """What the link asks for; a link to a trial alone loads that trial's knobs, and not its result."""
+    links.follow_trial(lambda trial: links.of_trial(trial, trial.target), keep=session.CODE_WORDS)
+    links.read_link()
+    held.carry("codeview")
 
 
 def form() -> tuple[Chosen, Request | None, str]:
@@ -71,7 +65,7 @@ def job_of(request: Request | None, why_not: str) -> JobView | None:
 
 def header(chosen: Chosen, request: Request | None, why_not: str, job: JobView | None) -> str:
     """What is read, the choosers of A and B, and the one button. Gives the word of B."""
-    for note in state.notes():
+    for note in links.notes():
         st.warning(plain(note))
     heard.draw(job)
     running = job is not None and job.active
@@ -86,7 +80,7 @@ def header(chosen: Chosen, request: Request | None, why_not: str, job: JobView |
             word = compare.choose(request)
     with button:
         st.button(
-            "Compiling" if running else "Compile", key=sidebar.BUTTON, type="primary", width="stretch", disabled=bool(why_not) or running,
+            "Compiling" if running else "Compile", key=session.RUN, type="primary", width="stretch", disabled=bool(why_not) or running,
             help=plain(why_not) or None,
         )  # fmt: skip
     if why_not:
@@ -98,7 +92,7 @@ def _recent(kernel: Kernel) -> None:
     """The chooser of A among what is stored."""
     known = {t.trial: t for t in recent.compiled(kernel.name)}
     st.selectbox(
-        "Load a compiled config (A)", ["", *known], key="_recent", on_change=_load, disabled=not known,
+        "Load a compiled config (A)", ["", *known], key=session.RECENT, on_change=_load, disabled=not known,
         format_func=lambda word: _trial_label(known[word]) if word in known else "the knobs on the left",
     )  # fmt: skip
 
@@ -109,14 +103,13 @@ def _trial_label(trial: Trial) -> str:
 
 @guarded
 def _load() -> None:
-    trial = store().trial(st.session_state.get("_recent") or "")
-    st.session_state["_recent"] = ""
+    trial = store().trial(st.session_state.get(session.RECENT) or "")
+    st.session_state[session.RECENT] = ""
     if trial is not None:
-        state.load_trial(trial)
-        chosen, _ = places.place(trial.target)
-        st.session_state["target"] = chosen.word
-        state.forget_shown()
-        st.session_state.pop("_job", None)
+        held.load_trial(trial)
+        held.put_place(places.place(trial.target)[0])
+        shown.forget()
+        st.session_state.pop(session.LAST_JOB, None)
 
 
 def body(chosen: Chosen, request: Request | None, job: JobView | None, word: str) -> None:
@@ -199,9 +192,8 @@ def _target_hint(artifact: Artifact, request: Request) -> None:
 
 @guarded
 def _go(name: str) -> None:
-    chosen, _ = places.place(name)
-    st.session_state["target"] = chosen.word
-    state.target_changed()
+    held.put_place(places.place(name)[0])
+    held.target_changed()
 
 
 def _failed(request: Request, artifact: Artifact) -> Artifact:
@@ -242,7 +234,7 @@ def _downloads(artifact: Artifact, kernel: Kernel) -> None:
 def _tabs(artifact: Artifact, request: Request, kernel: Kernel, word: str) -> None:
     """Only the open tab is drawn."""
     against = compare.other(word, request)
-    tabs = st.tabs(list(TABS), key="tab", bind="query-params", on_change="rerun", default=COUNTS)
+    tabs = st.tabs(list(TABS), key=session.TAB, bind="query-params", on_change="rerun", default=COUNTS)
     drawers = {
         COUNTS: lambda: _counts(artifact, request, kernel),
         DIFF: lambda: compare.draw(artifact, kernel, request, against),

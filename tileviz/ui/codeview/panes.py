@@ -9,6 +9,7 @@ from tileviz import lens
 from tileviz.kernels.base import Kernel
 from tileviz.lens.taxonomy import instruction
 from tileviz.records import Artifact, JobView
+from tileviz.ui import session
 from tileviz.ui.codeview import texts
 from tileviz.ui.codeview.texts import View
 from tileviz.ui.parts import code
@@ -18,7 +19,7 @@ from tileviz.ui.parts.trouble import guarded, plain
 
 HEIGHT = 640
 
-SIDES = ("left", "right")
+SIDES = (session.LEFT, session.RIGHT)
 
 
 TICK_S, HOLD_S, LOOK_S = 0.25, 0.18, 0.02
@@ -35,13 +36,14 @@ def draw(artifact: Artifact, kernel: Kernel, growing: bool = False) -> None:
     `growing`: the artifact is still being made. The panes then show the rest of it as soon as it is there, before the page runs again:
     a browser paints a fragment sooner than a page.
     """
-    st.session_state.update(_panes_drawn=False, _panes_grow=artifact.key if growing else "")
+    st.session_state[session.PANES_DRAWN] = False
+    st.session_state[session.PANES_GROW] = artifact.key if growing else ""
     st.fragment(guarded(_draw), run_every=TICK_S if growing else None, key="_panes")(artifact, kernel, growing)
 
 
 def show_it_first(job: JobView) -> bool:
     """True for a moment when the job has just ended and the panes have not shown its code yet."""
-    growing = bool(job.artifact) and st.session_state.get("_panes_grow") == job.artifact
+    growing = bool(job.artifact) and st.session_state.get(session.PANES_GROW) == job.artifact
     return growing and job.state == "done" and job.ended is not None and time.time() - job.ended < FIRST_S
 
 
@@ -55,10 +57,10 @@ def whole(artifact: Artifact, hold_s: float) -> Artifact:
 
 def _draw(artifact: Artifact, kernel: Kernel, growing: bool = False) -> None:
     if growing:  # while the page itself runs, nothing waits
-        artifact = whole(artifact, HOLD_S if st.session_state.get("_panes_drawn") else 0.0)
+        artifact = whole(artifact, HOLD_S if st.session_state.get(session.PANES_DRAWN) else 0.0)
         if artifact.ptx is not None:
-            st.session_state["_panes_grow"] = ""
-    st.session_state["_panes_drawn"] = True
+            st.session_state[session.PANES_GROW] = ""
+    st.session_state[session.PANES_DRAWN] = True
     clicks = []
     for side, column in zip(SIDES, st.columns(2, gap="small"), strict=True):
         with column:
@@ -69,14 +71,14 @@ def _draw(artifact: Artifact, kernel: Kernel, growing: bool = False) -> None:
 def _keep_last(clicks: Sequence[Click | None]) -> None:
     """Writes the line that was clicked last into the address, once: a pane tells its last click at every run."""
     last = max(filter(None, clicks), key=lambda click: click.at_ms, default=None)
-    if last is not None and last.at_ms > st.session_state.get("_clicked_ms", 0.0):
-        st.session_state["_clicked_ms"] = last.at_ms
-        st.query_params["at"] = f"{last.title}:{last.line}"
+    if last is not None and last.at_ms > st.session_state.get(session.CLICKED_MS, 0.0):
+        st.session_state[session.CLICKED_MS] = last.at_ms
+        session.link({session.AT: f"{last.title}:{last.line}"})
 
 
 def _side(side: str, artifact: Artifact, kernel: Kernel) -> Click | None:
     options = texts.titles(artifact)
-    default = texts.PYTHON if side == "left" else next(t for t in (texts.CUDA, texts.C) if t in options)
+    default = texts.PYTHON if side == session.LEFT else next(t for t in (texts.CUDA, texts.C) if t in options)
     chosen = st.segmented_control(
         f"Text on the {side}", options, default=default, required=True, key=side, bind="query-params", label_visibility="collapsed"
     )
@@ -127,5 +129,5 @@ def tips(text: str, language: str) -> dict[str, str]:
 
 def asked_line(title: str) -> int | None:
     """The line that the address asks for in this text: `at=SASS:120`."""
-    where, _, number = str(st.query_params.get("at", "")).partition(":")
+    where, _, number = session.linked(session.AT).partition(":")
     return int(number) if where == title and number.isdigit() and 0 < int(number) < 10_000_000 else None

@@ -10,6 +10,8 @@ from tileviz.engine.requests import Request
 from tileviz.formats import percent, size_bytes
 from tileviz.lens.executed import tensor_core_uses
 from tileviz.records import Resources
+from tileviz.ui import session
+from tileviz.ui.form import held
 from tileviz.ui.parts import places, waiting
 from tileviz.ui.parts.stores import store
 from tileviz.ui.parts.trouble import guarded, plain
@@ -29,9 +31,9 @@ def draw(request: Request) -> None:
         if st.button(words, key="climb"):
             waiting.keep(NAME, ladder.climb(store(), steps))
             st.rerun()
-    st.session_state["_rungs"] = [rung.target for rung in steps]
+    st.session_state[session.RUNGS] = [rung.target for rung in steps]
     st.dataframe(
-        frame(steps), hide_index=True, width="stretch", key="ladder", alt="This config on every architecture",
+        frame(steps), hide_index=True, width="stretch", key=session.LADDER, alt="This config on every architecture",
         on_select=_picked, selection_mode="single-row", column_config=_WIDTHS,
     )  # fmt: skip
     for words in reasons(steps):
@@ -127,7 +129,8 @@ def limits_frame() -> pd.DataFrame:
 @guarded
 def _picked() -> None:
     """A row was clicked: the form goes to that architecture, every knob as it is."""
-    rows, names = st.session_state["ladder"].selection.rows, st.session_state.get("_rungs", [])
+    rows, names = st.session_state[session.LADDER].selection.rows, st.session_state.get(session.RUNGS, [])
     if rows and rows[0] < len(names):
         chosen, _ = places.place(names[rows[0]])
-        st.session_state["target"] = st.session_state["_place_word"] = chosen.word
+        held.put_place(chosen)
+        st.session_state[session.PLACE_WORD] = chosen.word

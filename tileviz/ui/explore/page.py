@@ -7,14 +7,13 @@ from pathlib import Path
 
 import streamlit as st
 
-from tileviz import kernels
 from tileviz.engine import client
 from tileviz.errors import TilevizError
-from tileviz.records import JobView
-from tileviz.ui.form import state
+from tileviz.records import JobView, Trial
+from tileviz.ui import links, session
+from tileviz.ui.form import held
 from tileviz.ui.form.forms import Chosen
-from tileviz.ui.form.sidebar import BUTTON
-from tileviz.ui.parts import heard, places, shown
+from tileviz.ui.parts import heard, places
 from tileviz.ui.parts.stores import store
 from tileviz.ui.parts.trouble import plain
 
@@ -25,22 +24,20 @@ WARM_UP_AFTER_S = 1.5
 
 
 def read_address() -> None:
-    """What the link asks for, checked once a session; a link to a trial alone loads that trial's knobs."""
-    if not st.session_state.get("_link_read"):
-        trial = shown.linked_trial()
-        if trial is not None and trial.kernel in kernels.names():
-            config = kernels.kernel(trial.kernel).whole(trial.config)
-            values = state.words_of({**trial.problem, **config, **state.measured_words(trial)})
-            values |= {name: st.query_params[name] for name in ("flops",) if name in st.query_params}
-            st.query_params.from_dict({"kernel": trial.kernel, "target": state.place_word(trial), **values, "trial": trial.trial})
-            st.rerun()
-    state.read_link()
-    state.carry("explore")
+    """What the link asks for; a link to a trial alone loads that trial's knobs."""
+    links.follow_trial(_words, keep=(session.FLOPS,))
+    links.read_link()
+    held.carry("explore")
+
+
+def _words(trial: Trial) -> dict[str, str]:
+    own = links.of_trial(trial, links.place_word(trial))
+    return {**own, **links.measured_words(trial), session.TRIAL: trial.trial}
 
 
 def header(chosen: Chosen, why_not: str, job: JobView | None) -> None:
     """What this is, and the one button."""
-    for note in state.notes():
+    for note in links.notes():
         st.warning(plain(note))
     title, button = st.columns([4, 1], vertical_alignment="center")
     with title, st.container(gap="xsmall"):
@@ -52,16 +49,17 @@ def header(chosen: Chosen, why_not: str, job: JobView | None) -> None:
     running = job is not None and job.active
     words = "Run" if chosen.place.runs else "Compile"
     off = bool(why_not) or running
-    button.button("Running" if running else words, key=BUTTON, type="primary", width="stretch", disabled=off, help=plain(why_not) or None)
+    label = "Running" if running else words
+    button.button(label, key=session.RUN, type="primary", width="stretch", disabled=off, help=plain(why_not) or None)
     if why_not:
         st.error(f"{words} is off: {plain(why_not)}.")
 
 
 def warm_up() -> None:
     """Last on the page, once a session: starts the engine when the browser has drawn the page, so that the first run finds it ready."""
-    if st.session_state.get("_warmed"):
+    if st.session_state.get(session.WARMED):
         return
-    st.session_state["_warmed"] = True
+    st.session_state[session.WARMED] = True
     starter = threading.Timer(WARM_UP_AFTER_S, _start_engine, (client.ensure_engine, store().home))
     starter.daemon = True
     starter.start()

@@ -6,7 +6,8 @@ import streamlit as st
 from tileviz.engine.requests import Request
 from tileviz.formats import assignments, duration_us, short_age, significant
 from tileviz.records import Trial
-from tileviz.ui.form import measuring, state
+from tileviz.ui import links, session
+from tileviz.ui.form import held, measuring
 from tileviz.ui.form.forms import Chosen
 from tileviz.ui.parts import deleting, script
 from tileviz.ui.parts.stores import store
@@ -41,7 +42,7 @@ def _copies(chosen: Chosen, request: Request) -> None:
 def link(chosen: Chosen, request: Request) -> str:
     """The whole address of this view."""
     base = (st.context.url or "http://localhost:8501/").split("?")[0]
-    return base + state.link_to(chosen.kernel, chosen.place, {**request.problem, **request.config}, **chosen.measuring.changed)
+    return base + links.link_to(chosen.kernel, chosen.place, {**request.problem, **request.config}, **chosen.measuring.changed)
 
 
 def _last_runs(kernel: str) -> None:
@@ -50,9 +51,9 @@ def _last_runs(kernel: str) -> None:
         deleting.note()
         return
     st.header(f"Last runs of {plain(kernel)}", anchor=False, help="Click a row to load its knobs and show it; then it can be deleted.")
-    listed = st.session_state["_listed"] = [t.trial for t in trials]
+    listed = st.session_state[session.RUNS_LISTED] = [t.trial for t in trials]
     picked = st.dataframe(
-        runs_frame(trials), hide_index=True, width="stretch", key="last_runs", on_select=_picked, selection_mode="single-row",
+        runs_frame(trials), hide_index=True, width="stretch", key=session.LAST_RUNS, on_select=_picked, selection_mode="single-row",
         alt="Last runs of this kernel", column_config=_COLUMNS,
     ).selection.rows  # fmt: skip
     common = shared([{**t.problem, **t.config} for t in trials])
@@ -97,8 +98,8 @@ def _differing(values: dict, common: dict) -> str:
 @guarded
 def _picked() -> None:
     """A row of the last runs was chosen."""
-    rows = st.session_state["last_runs"].selection.rows
-    listed = st.session_state.get("_listed", [])
+    rows = st.session_state[session.LAST_RUNS].selection.rows
+    listed = st.session_state.get(session.RUNS_LISTED, [])
     if rows and rows[0] < len(listed):
         open_trial(listed[rows[0]])
 
@@ -108,8 +109,8 @@ def open_trial(trial_id: str) -> None:
     trial = store().trial(trial_id)
     if trial is None:
         return
-    st.session_state.pop("_job", None)
-    state.load_trial(trial)
+    st.session_state.pop(session.LAST_JOB, None)
+    held.load_trial(trial)
 
 
 _COLUMNS = {

@@ -8,10 +8,10 @@ from tileviz.engine import requests
 from tileviz.errors import TilevizError
 from tileviz.formats import age, duration_us, percent, significant, size_bytes
 from tileviz.records import Trial
+from tileviz.ui import links
 from tileviz.ui.charts import style
 from tileviz.ui.charts.traffic import traffic_figure, traffic_frame
-from tileviz.ui.form import state
-from tileviz.ui.parts import places
+from tileviz.ui.parts import places, shown
 from tileviz.ui.parts.stores import learned_device, store
 from tileviz.ui.parts.trouble import guarded, plain
 
@@ -130,11 +130,10 @@ def _start(trial: Trial) -> None:
             trial.kernel, trial.problem, trial.config, device=trial.device, devices=places.devices(), inputs=trial.inputs, seed=trial.seed
         )
     except TilevizError as error:
-        st.session_state["_link_notes"] = [f"This result cannot be profiled here: {error.message}."]
+        links.note([f"This result cannot be profiled here: {error.message}."])
         return
     job = lane_tasks.profile(store(), request, trial.trial)
-    state.show_job(job)
-    st.session_state["_job"] = job
+    shown.show_job(job)
 
 
 _RIGHT = {"value": st.column_config.TextColumn("value", alignment="right")}

@@ -12,7 +12,9 @@ from tileviz.formats import assignments, word
 from tileviz.kernels.base import Choice, Flag, Kernel, Knob
 from tileviz.kernels.pass_configs import COMMAND_LINE_ONLY, OFFERED, parse_pass_config
 from tileviz.records import Config, Problem
-from tileviz.ui.form import start_of_knobs, state
+from tileviz.ui import links, session
+from tileviz.ui.form import held, start_of_knobs
+from tileviz.ui.form.defaults import defaults
 from tileviz.ui.form.measuring import PLAIN, Measuring
 from tileviz.ui.parts.places import Place, describe, places
 from tileviz.ui.parts.stores import presets as known_presets
@@ -56,15 +58,15 @@ def kernel_and_place() -> tuple[Kernel, Place]:
     """The two choosers at the top."""
     names = list(kernels.names())
     name = st.selectbox(
-        "Kernel", names, index=names.index(state.first_kernel()), key="kernel", bind="query-params", on_change=state.kernel_changed
+        "Kernel", names, index=names.index(links.first_kernel()), key=session.KERNEL, bind="query-params", on_change=held.kernel_changed
     )
     known = places()
     at = st.selectbox(
-        "Device or target", list(known), key="target", bind="query-params", on_change=state.target_changed,
+        "Device or target", list(known), key=session.TARGET, bind="query-params", on_change=held.target_changed,
         help="Devices of this machine run a kernel. Any other CUDA architecture is compiled for, so that its code can be read.",
     )  # fmt: skip
     chosen = known[at]
-    st.session_state["_place_word"] = chosen.word
+    st.session_state[session.PLACE_WORD] = chosen.word
     st.caption(plain(describe(chosen)))
     if chosen.target.note:
         st.caption(plain(chosen.target.note))
@@ -73,13 +75,13 @@ def kernel_and_place() -> tuple[Kernel, Place]:
 
 def problem(kernel: Kernel, chosen: Place) -> tuple[Problem | None, dict[str, str]]:
     """Sizes, dtype and flags; (problem, mistakes)."""
-    own, mistakes, values = state.defaults(kernel, chosen).words, {}, {}
+    own, mistakes, values = defaults(kernel, chosen).words, {}, {}
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown("**Problem**")
         offered = offered_presets(kernel, chosen)
         if offered:
             st.menu_button(
-                "Known sizes", list(offered), key="_preset", type="tertiary", on_click=_preset_chosen, args=(kernel, chosen),
+                "Known sizes", list(offered), key=session.PRESET, type="tertiary", on_click=_preset_chosen, args=(kernel, chosen),
                 format_func=offered.get,
             )  # fmt: skip
     typed = [f for f in kernel.fields if not isinstance(f, (Choice, Flag))]
@@ -109,16 +111,16 @@ def problem(kernel: Kernel, chosen: Place) -> tuple[Problem | None, dict[str, st
 
 def config(kernel: Kernel, chosen: Place, problem: Problem | None) -> tuple[Config | None, dict[str, str]]:
     """Knobs and pass configs; (config, mistakes)."""
-    start = state.defaults(kernel, chosen, problem)
+    start = defaults(kernel, chosen, problem)
     own, mistakes, values = {name: word(value) for name, value in start.config.items()}, {}, {}
     if problem is not None:
-        state.follow_problem(kernel, own)
+        held.follow_problem(kernel, own)
     start_of_knobs.draw(kernel, chosen, problem, start)
     for knob in kernel.knobs:
-        options = state.choices(kernel, knob, own[knob.name])
+        options = held.choices(kernel, knob, own[knob.name])
         can_type = not (knob.is_flag or knob.is_word)
-        value = _choose(knob.name, [*options, state.TYPE_YOUR_OWN] if can_type else options, own[knob.name], knob.help)
-        if value == state.TYPE_YOUR_OWN:
+        value = _choose(knob.name, [*options, links.TYPE_YOUR_OWN] if can_type else options, own[knob.name], knob.help)
+        if value == links.TYPE_YOUR_OWN:
             _sentences(_type_value(kernel, knob), mistakes)
         else:
             values[knob.name] = value
@@ -146,7 +148,7 @@ def _choose(name: str, options: list[str], default: str, help: str, label_width:
 
 def _type_value(kernel: Kernel, knob: Knob) -> dict[str, str]:
     """A field for a value that is not among the choices; gives the mistake, if any."""
-    key = f"_typed:{knob.name}"
+    key = session.typed_of(knob.name)
     st.text_input(
         f"{knob.name}: your value", key=key, placeholder=f"{knob.name}: {knob.minimum:,} to {knob.maximum:,}, then Enter",
         label_visibility="collapsed", on_change=_typed, args=(kernel, knob, key),
@@ -161,7 +163,7 @@ def _type_value(kernel: Kernel, knob: Knob) -> dict[str, str]:
 def _typed(kernel: Kernel, knob: Knob, key: str) -> None:
     text = st.session_state.get(key, "")
     if text.strip() and not _parse_all([knob], {knob.name: text}):
-        state.put(kernel, {knob.name: knob.parse(text)})
+        held.put(kernel, {knob.name: knob.parse(text)})
         st.session_state[key] = ""
 
 
@@ -174,14 +176,14 @@ def offered_presets(kernel: Kernel, chosen: Place) -> dict[str, str]:
 
 @guarded
 def _preset_chosen(kernel: Kernel, chosen: Place) -> None:
-    name = st.session_state.get("_preset")
+    name = st.session_state.get(session.PRESET)
     if name:
-        state.load_preset(kernel, chosen, name)
+        held.load_preset(kernel, chosen, name)
 
 
 def _pass_configs(mistakes: dict[str, str]) -> dict[str, str]:
     """TileLang's own switches, by their own names; left alone they are not part of the config."""
-    linked = [name for name in st.query_params if "." in name and name not in OFFERED]
+    linked = [name for name in session.all_linked() if "." in name and name not in OFFERED]
     for name in (n for n in linked if n in COMMAND_LINE_ONLY):
         _sentences({name: f"{name} can be given on the command line only"}, mistakes)
     linked = [name for name in linked if name not in COMMAND_LINE_ONLY]

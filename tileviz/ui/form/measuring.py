@@ -7,6 +7,8 @@ import streamlit as st
 from tileviz.engine import requests
 from tileviz.engine.requests import Request
 from tileviz.records import Trial
+from tileviz.ui import session
+from tileviz.ui.links import seed_mistake
 from tileviz.ui.parts.places import Place
 from tileviz.ui.parts.trouble import plain
 
@@ -56,27 +58,20 @@ def draw(chosen: Place) -> tuple[Measuring, dict[str, str]]:
     """The expander; (how to measure, mistakes). Nothing to choose where code is only compiled."""
     if not chosen.runs:
         return PLAIN, {}
-    known = st.session_state.setdefault("_measuring", {})
+    known = st.session_state.setdefault(session.MEASURING, {})
     with st.expander("Measuring", icon=":material/timer:"):
-        values = {"inputs": _choice("inputs", requests.INPUTS, INPUTS_HELP, known)}
+        values = {"inputs": _choice(session.INPUTS, requests.INPUTS, INPUTS_HELP, known)}
         values["seed"] = _seed(known)
         if chosen.target.is_cuda:
-            values["l2"] = _choice("l2", requests.L2_MODES, L2_HELP, known)
+            values["l2"] = _choice(session.L2, requests.L2_MODES, L2_HELP, known)
             if values["l2"] == "cold":
-                values["flush"] = _choice("flush", requests.FLUSHES, FLUSH_HELP, known)
-        st.session_state["_measuring"] = {**known, **values}
+                values["flush"] = _choice(session.FLUSH, requests.FLUSHES, FLUSH_HELP, known)
+        st.session_state[session.MEASURING] = {**known, **values}
         wrong = seed_mistake(values["seed"])
         if wrong:
             st.markdown(f":red[:small[{plain(wrong)}]]")
             return PLAIN, {"seed": wrong}
     return Measuring(**values), {}
-
-
-def seed_mistake(text: str) -> str:
-    """Why this cannot be a seed, in one sentence; empty when it can."""
-    if text.isascii() and text.isdigit() and int(text) < 2**31:
-        return ""
-    return f"seed is '{text[:20]}'; give a whole number from 0 to 2,147,483,647"
 
 
 def differences(request: Request, trial: Trial) -> str:
@@ -122,14 +117,14 @@ def _choice(name: str, offered: tuple[str, ...], help: str, known: dict[str, str
 
 
 def _seed(known: dict[str, str]) -> str:
-    _remember("seed", known)
+    _remember(session.SEED, known)
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         st.caption("seed", help=SEED_HELP, width=CAPTION_WIDTH)
-        text = st.text_input("seed", value=PLAIN.seed, key="seed", bind="query-params", label_visibility="collapsed", width="stretch")
+        text = st.text_input("seed", value=PLAIN.seed, key=session.SEED, bind="query-params", label_visibility="collapsed", width="stretch")
     return text.strip()
 
 
 def _remember(name: str, known: dict[str, str]) -> None:
     """Streamlit forgets a widget that is not drawn (another page, a target that only compiles); the choice stays."""
-    if name not in st.session_state and name in known and name not in st.query_params:
+    if name not in st.session_state and name in known and not session.linked(name):
         st.session_state[name] = known[name]

@@ -8,7 +8,8 @@ from tileviz.errors import TilevizError
 from tileviz.formats import assignments
 from tileviz.kernels.rules import CPU_STACK_LIMIT
 from tileviz.records import Config, Estimate, Target
-from tileviz.ui.form import state
+from tileviz.ui import session
+from tileviz.ui.form import held
 from tileviz.ui.form.forms import Chosen
 from tileviz.ui.parts.trouble import guarded, plain
 
@@ -88,7 +89,7 @@ def _fit_button(chosen: Chosen, estimate: Estimate) -> None:
         icon=":material/compress:",
         help="Lowers num_stages until shared memory fits. Nothing to do while no rule is broken.",
     )  # fmt: skip
-    said = st.session_state.pop("_fit_said", "")
+    said = st.session_state.pop(session.FIT_SAID, "")
     if said:
         st.caption(plain(said))
 
@@ -101,11 +102,11 @@ def _fit(chosen: Chosen) -> None:
     try:
         fitted = fit(chosen.kernel, chosen.problem, chosen.config, chosen.place.target)
     except TilevizError as error:
-        st.session_state["_fit_said"] = error.message
+        st.session_state[session.FIT_SAID] = error.message
         return
     changed = _changes(chosen.config, fitted)
-    state.put(chosen.kernel, changed)
-    st.session_state["_fit_said"] = f"Set {assignments(changed)}." if changed else "It fits already."
+    held.put(chosen.kernel, changed)
+    st.session_state[session.FIT_SAID] = f"Set {assignments(changed)}." if changed else "It fits already."
 
 
 def _changes(before: Config, after: Config) -> Config:

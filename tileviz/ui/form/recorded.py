@@ -16,7 +16,8 @@ from tileviz.formats import assignments, bandwidth, compared_with, duration_us, 
 from tileviz.kernels.base import Kernel
 from tileviz.measured import fastest_baseline
 from tileviz.records import Trial, TunedConfig
-from tileviz.ui.form import state
+from tileviz.ui import links, session
+from tileviz.ui.form import held
 from tileviz.ui.form.forms import Chosen
 from tileviz.ui.parts import flop_count
 from tileviz.ui.parts.stores import presets as known_presets
@@ -74,7 +75,7 @@ def buttons(trial: Trial, sweep: str) -> None:
     with st.container(horizontal=True, gap="small"):
         st.button("Set these knobs", key="recorded_set", icon=":material/tune:", on_click=_set, args=(trial,), help=SET_HELP)
         if st.button("See its sweep", key="recorded_sweep", icon=":material/grid_on:", help="Every config that was tried, as a heatmap."):
-            st.switch_page("pages/sweep.py", query_params={"sweep": sweep})
+            links.open_sweep(sweep)
 
 
 SET_HELP = "Problem, target and knobs on the left as this result has them."
@@ -82,8 +83,8 @@ SET_HELP = "Problem, target and knobs on the left as this result has them."
 
 @guarded
 def _set(trial: Trial) -> None:
-    st.session_state.pop("_job", None)
-    state.load_trial(trial)
+    st.session_state.pop(session.LAST_JOB, None)
+    held.load_trial(trial)
 
 
 def draw_stamp(trial: Trial, chosen: Chosen, request: Request | None) -> None:

@@ -9,11 +9,10 @@ from tileviz.engine import requests
 from tileviz.engine.requests import Request
 from tileviz.errors import BadRequest
 from tileviz.records import Estimate, JobView
-from tileviz.ui.form import forms, measuring, meters, state
+from tileviz.ui import session
+from tileviz.ui.form import forms, held, measuring, meters
 from tileviz.ui.form.forms import Chosen
 from tileviz.ui.parts import places, runs
-
-BUTTON = "run"
 
 
 def form(measure: Callable = measuring.plainly) -> tuple[Chosen, Request | None, str]:
@@ -29,7 +28,7 @@ def form(measure: Callable = measuring.plainly) -> tuple[Chosen, Request | None,
         chosen = Chosen(kernel, chosen_place, problem, config, {**wrong, **wrong_knobs, **wrong_how}, how)
         request, why_not = request_of(chosen)
         if chosen.complete:
-            state.remember(kernel, chosen_place, chosen.values)
+            held.remember(kernel, chosen_place, chosen.values)
         meters.draw(chosen, estimate(chosen), request.broken if request else ())
     return chosen, request, why_not
 
@@ -60,6 +59,6 @@ def job_of(request: Request | None, why_not: str) -> JobView | None:
     The button is drawn after this, as running: a press costs one run of the page, not two. The request is of this very run, so it holds
     what was typed last.
     """
-    if st.session_state.get(BUTTON) and request is not None and not why_not:
+    if st.session_state.get(session.RUN) and request is not None and not why_not:
         runs.start(request)
     return runs.attached()

@@ -6,8 +6,8 @@ from tileviz.engine.presets import source_words
 from tileviz.formats import compared_with, duration_us, significant, word
 from tileviz.kernels.base import Kernel
 from tileviz.records import Problem, TunedConfig
-from tileviz.ui.form import state
-from tileviz.ui.form.state import Defaults
+from tileviz.ui.form import held
+from tileviz.ui.form.defaults import Defaults, keep_base, preset_of
 from tileviz.ui.parts.places import Place
 from tileviz.ui.parts.trouble import plain
 
@@ -19,8 +19,8 @@ TITLE_HELP = (
 
 def draw(kernel: Kernel, chosen: Place, problem: Problem | None, start: Defaults) -> None:
     """The title, the buttons, and a line that says whose config this is."""
-    state.keep_base()
-    offered = state.preset_of(kernel, chosen, problem) if problem is not None else None
+    keep_base()
+    offered = preset_of(kernel, chosen, problem) if problem is not None else None
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         st.markdown("**Knobs**", help=TITLE_HELP)
         if offered is None:
@@ -37,7 +37,7 @@ def draw(kernel: Kernel, chosen: Place, problem: Problem | None, start: Defaults
 
 def _button(label: str, kernel: Kernel, chosen: Place, problem: Problem, *, plain: bool, help: str) -> None:
     name = "_start_plain" if plain else "_start_preset"
-    st.button(label, key=name, type="tertiary", on_click=state.start_from, args=(kernel, chosen, problem, plain), help=help)
+    st.button(label, key=name, type="tertiary", on_click=held.start_from, args=(kernel, chosen, problem, plain), help=help)
 
 
 def line(kernel: Kernel, problem: Problem, start: Defaults, offered: TunedConfig) -> str:

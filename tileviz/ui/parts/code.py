@@ -7,6 +7,7 @@ from tileviz.kernels.base import Kernel
 from tileviz.lens.directives import hide
 from tileviz.lens.opening import opening, program_row
 from tileviz.records import Artifact
+from tileviz.ui import links
 from tileviz.ui.parts import script
 from tileviz.ui.parts.codepane import Text, code_pane
 from tileviz.ui.parts.trouble import plain
@@ -26,7 +27,7 @@ def draw(artifact: Artifact, kernel: Kernel) -> None:
         st.markdown("**Generated code**")
         options = list(texts)
         chosen = st.segmented_control("Text", options, default=options[0], required=True, key="text", label_visibility="collapsed")
-        st.page_link("pages/codeview.py", label="Open in Code", icon=":material/code:")
+        links.to_page("codeview", "Open in Code", ":material/code:")
     chosen = chosen if chosen in texts else options[0]
     text, language = texts[chosen]
     if text is None:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from tileviz.store.deletion import KEPT_S, Deleted
+from tileviz.ui import session
 from tileviz.ui.parts.stores import store
 from tileviz.ui.parts.trouble import guarded, plain
 
@@ -20,19 +21,19 @@ def button(label: str, ids: Sequence[str], key: str, help: str = HELP) -> None:
 
 @guarded
 def _delete(ids: list[str]) -> None:
-    st.session_state["_deleted"] = store().delete(ids)
+    st.session_state[session.DELETED] = store().delete(ids)
 
 
 @guarded
 def _undo(ids: list[str]) -> None:
     store().undelete(ids)
-    st.session_state.pop("_deleted", None)
+    st.session_state.pop(session.DELETED, None)
 
 
 def note() -> None:
     """What this session deleted last, with Undo; until something else is deleted or it was taken back elsewhere."""
-    there = {entry.id for entry in store().trash()} if "_deleted" in st.session_state else set()
-    found = [entry for entry in st.session_state.get("_deleted", ()) if entry.id in there]
+    there = {entry.id for entry in store().trash()} if session.DELETED in st.session_state else set()
+    found = [entry for entry in st.session_state.get(session.DELETED, ()) if entry.id in there]
     if not found:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):

@@ -8,6 +8,7 @@ import streamlit as st
 from tileviz import formats, kernels
 from tileviz.bench.roofline import recounted
 from tileviz.records import FLOP_COUNTS, Cost, Problem, Trial
+from tileviz.ui import session
 from tileviz.ui.parts.trouble import plain
 
 TITLES = {"halved": "halved, as papers", "exact": "exact pairs"}
@@ -29,22 +30,23 @@ def cost_of(kernel: str, problem: Problem) -> Cost | None:
 
 def chosen() -> str:
     """The count that the person chose on any page."""
-    return st.session_state.get("_flops", FLOP_COUNTS[0])
+    return st.session_state.get(session.FLOPS_KEPT, FLOP_COUNTS[0])
 
 
 def control(costs: Iterable[Cost | None]) -> str:
     """Draws the choice where any of these has two counts; the chosen one. Streamlit forgets a widget that is not drawn, so it is kept."""
     if not any(cost is not None and cost.exact_flops is not None for cost in costs):
         return FLOP_COUNTS[0]
-    if "flops" not in st.session_state and "flops" not in st.query_params and "_flops" in st.session_state:
-        st.session_state["flops"] = st.session_state["_flops"]
+    forgotten = session.FLOPS not in st.session_state and not session.linked(session.FLOPS)
+    if forgotten and session.FLOPS_KEPT in st.session_state:
+        st.session_state[session.FLOPS] = st.session_state[session.FLOPS_KEPT]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption("Causal FLOPs", help=HELP, width="content")
-        st.session_state["_flops"] = st.segmented_control(
-            "Causal FLOPs", FLOP_COUNTS, default=FLOP_COUNTS[0], required=True, key="flops", bind="query-params",
+        st.session_state[session.FLOPS_KEPT] = st.segmented_control(
+            "Causal FLOPs", FLOP_COUNTS, default=FLOP_COUNTS[0], required=True, key=session.FLOPS, bind="query-params",
             label_visibility="collapsed",
         )  # fmt: skip
-    return st.session_state["_flops"]
+    return st.session_state[session.FLOPS_KEPT]
 
 
 def control_under(found: Trial) -> None:

@@ -10,7 +10,8 @@ from tileviz.engine.requests import Request, request_from_json
 from tileviz.errors import BadRequest
 from tileviz.formats import assignments, seconds
 from tileviz.records import JobView
-from tileviz.ui.form import state
+from tileviz.ui import links, session
+from tileviz.ui.parts import shown
 from tileviz.ui.parts.stores import store
 from tileviz.ui.parts.trouble import guarded, plain
 
@@ -40,9 +41,8 @@ TITLES = {
 def start(request: Request) -> str:
     """Submits a request and gives the job's id, after a short wait for the first thing there is to show."""
     job = client.submit(store(), request)
-    state.drop_notes()
-    state.show_job(job)
-    st.session_state["_job"] = job
+    links.drop_notes()
+    shown.show_job(job)
     end = time.monotonic() + FIRST_WAIT_S
     while time.monotonic() < end and not _has_news(store().job(job)):
         time.sleep(0.02)
@@ -55,7 +55,7 @@ def _has_news(job: JobView) -> bool:
 
 def attached() -> JobView | None:
     """The job of this view: the one in the address, so that a reload finds it again."""
-    job = st.query_params.get("job") or st.session_state.get("_job")
+    job = session.linked(session.JOB) or st.session_state.get(session.LAST_JOB)
     return store().job(job) if job else None
 
 

@@ -8,6 +8,7 @@ from tileviz import kernels
 from tileviz.engine.requests import Request
 from tileviz.formats import assignments
 from tileviz.records import Artifact, JobView, Trial
+from tileviz.ui import session
 from tileviz.ui.parts.stores import artifact, recorded, store
 
 
@@ -37,7 +38,7 @@ def choose(request: Request | None, job: JobView | None, kernel: str) -> Shown:
         return Shown()
     current = next((t for t in found if _is_for(t, request)), None)
     trial = current or found[0]
-    st.session_state["_last_trial"] = trial.trial
+    st.session_state[session.LAST_TRIAL] = trial.trial
     stamp = "" if current else stamp_of(trial, request)
     return Shown(trial, artifact(trial.artifact), current is not None, stamp)
 
@@ -61,12 +62,23 @@ def stamp_of(trial: Trial, request: Request | None) -> str:
     return f"for {words}" if words else "made with another version of the kernel file, TileLang or the toolkit"
 
 
-def linked_trial() -> Trial | None:
-    """The trial that the address names, where it names no knobs beside it."""
-    words = st.query_params.to_dict()
-    if "trial" not in words or "kernel" in words:
-        return None
-    return store().trial(words["trial"])
+def show_trial(trial: str) -> None:
+    """The page shows this result."""
+    session.unlink(session.JOB)
+    session.link({session.TRIAL: trial})
+
+
+def show_job(job: str) -> None:
+    """The page watches this job, and then shows what came of it."""
+    session.unlink(session.TRIAL)
+    session.link({session.JOB: job})
+    st.session_state[session.LAST_JOB] = job
+
+
+def forget() -> None:
+    """Neither a result nor a job of before."""
+    session.unlink(session.TRIAL, session.JOB)
+    st.session_state.pop(session.LAST_TRIAL, None)
 
 
 def _candidates(request: Request | None, job: JobView | None):
@@ -74,7 +86,7 @@ def _candidates(request: Request | None, job: JobView | None):
     stopped = own is not None and not job.active and own.status == "cancelled"
     if not stopped:
         yield own
-    linked = st.query_params.get("trial")
+    linked = session.linked(session.TRIAL)
     if linked:
         yield store().trial(linked)
     if request is not None:
@@ -82,7 +94,7 @@ def _candidates(request: Request | None, job: JobView | None):
         yield _recorded(request)
     if stopped:
         yield own  # only where these knobs have no finished result
-    last = st.session_state.get("_last_trial")
+    last = st.session_state.get(session.LAST_TRIAL)
     if last:
         yield store().trial(last)
 

@@ -4,6 +4,7 @@ import streamlit as st
 
 from tileviz.engine import client
 from tileviz.records import JobView
+from tileviz.ui import session
 from tileviz.ui.parts import runs
 from tileviz.ui.parts.stores import store
 from tileviz.ui.parts.trouble import guarded, plain
@@ -15,12 +16,12 @@ MOST_NAMED = 7
 
 def keep(name: str, jobs: list[str]) -> None:
     """Remembers the jobs that one part of the page started."""
-    st.session_state[f"_jobs:{name}"] = jobs
+    st.session_state[session.jobs_of(name)] = jobs
 
 
 def adopt(name: str, kind: str, keys: set[str]) -> None:
     """Takes up jobs at these keys that are at work already: started before a reload, or by another session."""
-    known = st.session_state.setdefault(f"_jobs:{name}", [])
+    known = st.session_state.setdefault(session.jobs_of(name), [])
     for job in store().jobs(active=True, limit=50):
         request = runs.request_of(job) if job.kind == kind and job.id not in known else None
         if request is not None and request.key in keys:
@@ -29,13 +30,13 @@ def adopt(name: str, kind: str, keys: set[str]) -> None:
 
 def active(name: str) -> list[JobView]:
     """Those of them that are still at work."""
-    found = (client.watch(store(), job) for job in st.session_state.get(f"_jobs:{name}", ()))
+    found = (client.watch(store(), job) for job in st.session_state.get(session.jobs_of(name), ()))
     return [job for job in found if job is not None and job.active]
 
 
 def failures(name: str) -> list[str]:
     """Why jobs of this part ended without a result."""
-    found = (store().job(job) for job in st.session_state.get(f"_jobs:{name}", ()))
+    found = (store().job(job) for job in st.session_state.get(session.jobs_of(name), ()))
     return [job.reason for job in found if job is not None and job.state == "failed"]
 
 
@@ -52,7 +53,7 @@ def _tick(name: str, drawn: int) -> None:
     running = active(name)
     if len(running) != drawn:
         st.rerun()
-    total = len(st.session_state.get(f"_jobs:{name}", ()))
+    total = len(st.session_state.get(session.jobs_of(name), ()))
     if total > 1:
         st.progress((total - len(running)) / total, text=plain(progress_words(total - len(running), total, running)))
     with st.container(horizontal=True, vertical_alignment="center"):

@@ -3,44 +3,45 @@
 import streamlit as st
 
 from tileviz import kernels
-from tileviz.records import Config, Problem
+from tileviz.records import Config, Problem, Trial
 from tileviz.store.sweeps import SweepView
-from tileviz.ui.form import state
+from tileviz.ui import links, session
+from tileviz.ui.form import held
 from tileviz.ui.parts import places
 from tileviz.ui.parts.stores import recorded, store
 
 
 def read() -> None:
     """What the link asks for. A link to a sweep brings its kernel and place along; coming from another page, those of that page."""
-    linked = st.query_params.get("sweep")
-    came_from, st.session_state["_form_page"] = st.session_state.get("_form_page"), "sweep"
-    if linked and linked != st.session_state.get("_sweep"):
+    linked = session.linked(session.SWEEP)
+    came_from, st.session_state[session.FORM_PAGE] = st.session_state.get(session.FORM_PAGE), "sweep"
+    if linked and linked != st.session_state.get(session.SWEEP_SHOWN):
         view = store().sweep(linked)
-        st.session_state["_sweep"] = linked
+        st.session_state[session.SWEEP_SHOWN] = linked
         if view is None:
-            st.session_state["_sweep_note"] = f"The link's sweep '{linked}' is not in this store, nor recorded."
+            st.session_state[session.SWEEP_NOTE] = f"The link's sweep '{linked}' is not in this store, nor recorded."
         else:
             _follow(view)
     elif came_from not in (None, "sweep"):
-        for name in ("kernel", "target"):
-            word = st.session_state.get("_form_words", {}).get(name)
+        for name in (session.KERNEL, session.TARGET):
+            word = st.session_state.get(session.FORM_WORDS, {}).get(name)
             if word:
                 st.session_state[name] = word
-    state.read_link()
+    links.read_link()
 
 
 def shown(kernel: str) -> SweepView | None:
     """The sweep that was opened, where it is one of this kernel's (or of a kernel that is not here); else the kernel's newest."""
-    asked = st.query_params.get("sweep") or st.session_state.get("_sweep")
+    asked = session.linked(session.SWEEP) or st.session_state.get(session.SWEEP_SHOWN)
     view = store().sweep(asked) if asked else None
     if view is None or (view.kernel != kernel and view.kernel in kernels.names()):
         view = next(iter(store().sweeps(kernel, limit=1)), None) or _recorded(kernel)
         if view is not None:
             show(view.id)
-    elif "sweep" not in st.query_params:
+    elif not session.linked(session.SWEEP):
         _come_back(view.id)
     if view is not None and config() is not None:
-        st.session_state["_sweep_config"] = (view.id, config())
+        st.session_state[session.SWEEP_CONFIG] = (view.id, config())
     return view
 
 
@@ -53,18 +54,18 @@ def _recorded(kernel: str) -> SweepView | None:
 
 def _come_back(sweep: str) -> None:
     """From another page, whose address knows no sweep: what was open here is open again."""
-    st.query_params["sweep"] = sweep
-    of, ordinal = st.session_state.get("_sweep_config", ("", 0))
+    session.link({session.SWEEP: sweep})
+    of, ordinal = st.session_state.get(session.SWEEP_CONFIG, ("", 0))
     if of == sweep:
-        st.query_params["config"] = str(ordinal)
+        session.link({session.CONFIG: str(ordinal)})
 
 
 def show(sweep: str) -> None:
     """Opens a sweep; what was open in another one is closed."""
-    st.session_state["_sweep"] = sweep
-    st.query_params["sweep"] = sweep
-    st.query_params.pop("config", None)
-    st.session_state.pop("_sweep_note", None)
+    st.session_state[session.SWEEP_SHOWN] = sweep
+    session.link({session.SWEEP: sweep})
+    session.unlink(session.CONFIG)
+    st.session_state.pop(session.SWEEP_NOTE, None)
 
 
 def open_sweep(view: SweepView) -> None:
@@ -75,35 +76,35 @@ def open_sweep(view: SweepView) -> None:
 
 def config() -> int | None:
     """Ordinal of the config that is open."""
-    word = st.query_params.get("config", "")
+    word = session.linked(session.CONFIG)
     return int(word) if word.isdigit() else None
 
 
 def open_config(ordinal: int) -> None:
-    st.query_params["config"] = str(ordinal)
+    session.link({session.CONFIG: str(ordinal)})
 
 
 def note() -> str:
-    return st.session_state.get("_sweep_note", "")
+    return st.session_state.get(session.SWEEP_NOTE, "")
 
 
-def take_to(page: str, view: SweepView, problem: Problem, config: Config, trial: str | None) -> None:
-    """Opens a config on another page, in the form that Explore and Code share."""
-    kernel = kernels.kernel(view.kernel)
-    known = places.places()
+def take_to(page: str, view: SweepView, problem: Problem, config: Config, trial: Trial | None) -> None:
+    """Opens a config on another page, by its trial's id. One that was not tried has none, and one that shares the code of another config
+    has that one's: their knobs go along, in the form that Explore and Code share."""
+    if opened := session.linked(session.CONFIG):
+        st.session_state[session.SWEEP_CONFIG] = (view.id, opened)  # it was opened by a click, which draws a part of the page alone
+    if trial is not None and (trial.problem, trial.config) == (problem, config):
+        links.open_trial(page, trial.trial)
+    kernel, known = kernels.kernel(view.kernel), places.places()
     chosen = known[view.device] if view.device in known else places.place(view.target)[0]
-    if config_open := st.query_params.get("config", ""):
-        st.session_state["_sweep_config"] = (view.id, config_open)  # it was opened by a click, which draws a part of the page alone
-    state.remember(kernel, chosen, {**problem, **kernel.whole(config)})
-    st.session_state["_own"] = {kernel.name: state.words_of(state.defaults(kernel, chosen, problem).config)}
-    st.session_state.pop("_job", None)
-    st.switch_page(f"pages/{page}.py", query_params={"trial": trial} if trial else {})  # `carry` there brings the knobs
+    held.bring(kernel, chosen, problem, kernel.whole(config))
+    links.open_page(page, {session.TRIAL: trial.trial} if trial is not None and page == "explore" else {})
 
 
 def _follow(view: SweepView) -> None:
     """The kernel of a sweep in the form, and its device where this machine has it: one that was measured elsewhere is only looked at."""
     if view.kernel in kernels.names():
-        st.session_state["kernel"] = view.kernel
+        st.session_state[session.KERNEL] = view.kernel
     here = places.places().get(view.device or "")
     if here is not None and here.target.name == view.target:
-        st.session_state["target"] = here.word
+        held.put_place(here)

@@ -4,6 +4,7 @@ import streamlit as st
 
 from tileviz.engine.sweeps import results
 from tileviz.store.exchange import MOST_MB
+from tileviz.ui import session
 from tileviz.ui.parts.stores import store
 from tileviz.ui.parts.trouble import guarded
 from tileviz.ui.sweeps import address
@@ -12,7 +13,7 @@ from tileviz.ui.sweeps import address
 def in_expander() -> None:
     with st.expander("Import a sweep from a file", icon=":material/upload:"):
         st.file_uploader(
-            "A CSV, JSON or T4 export of a sweep", type=["json", "csv", "tsv", "txt"], key="sweep_file", on_change=_brought,
+            "A CSV, JSON or T4 export of a sweep", type=["json", "csv", "tsv", "txt"], key=session.SWEEP_FILE, on_change=_brought,
             max_upload_size=MOST_MB,
             help=f"JSON brings back everything; CSV and Kernel Tuner's T4 the same heatmap. At most {MOST_MB} MB.",
         )  # fmt: skip
@@ -21,7 +22,7 @@ def in_expander() -> None:
 @guarded
 def _brought() -> None:
     """Once for each file that is dropped."""
-    found = st.session_state.get("sweep_file")
+    found = st.session_state.get(session.SWEEP_FILE)
     if found is not None:
         bring(found.getvalue(), found.name)
 

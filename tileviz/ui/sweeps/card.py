@@ -235,7 +235,7 @@ def _links(table: SweepTable, problem: int, index: int, trial: Trial | None) -> 
         st.caption("Open in", width="content")
         for page, label, icon in (("explore", "Explore", ":material/tune:"), ("codeview", "Code", ":material/code:")):
             if st.button(label, key=f"card_{page}", icon=icon, help=plain(assignments(config))):
-                address.take_to(page, table.view, table.problems[problem], config, trial.trial if trial and page == "explore" else None)
+                address.take_to(page, table.view, table.problems[problem], config, trial)
 
 
 def _has(value) -> bool:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from tileviz.formats import age, assignments, duration_us
 from tileviz.store.sweeps import Pace, SweepView
+from tileviz.ui import session
 from tileviz.ui.parts.cells import kept_as_text
 from tileviz.ui.parts.stores import recorded, store
 from tileviz.ui.parts.trouble import guarded
@@ -26,10 +27,10 @@ def draw(shown: SweepView | None) -> None:
         return
     title = f"All sweeps ({title_words(own, len(views) - len(own))})"
     with st.expander(title, icon=":material/list:", expanded=shown is None):
-        st.session_state["_sweeps_listed"] = [view.id for view in views]
+        st.session_state[session.SWEEPS_LISTED] = [view.id for view in views]
         st.dataframe(
             sweeps_frame(views, shown.id if shown else ""), hide_index=True, width="stretch", height=min(38 + 35 * len(views), 248),
-            key="sweep_list", on_select=_picked, selection_mode="single-row", alt="All sweeps", column_config=_RIGHT,
+            key=session.SWEEP_LIST, on_select=_picked, selection_mode="single-row", alt="All sweeps", column_config=_RIGHT,
         )  # fmt: skip
 
 
@@ -85,8 +86,8 @@ def _pace(_home: str, sweep: str, version: str) -> Pace:
 
 @guarded
 def _picked() -> None:
-    rows = st.session_state["sweep_list"].selection.rows
-    listed = st.session_state.get("_sweeps_listed", [])
+    rows = st.session_state[session.SWEEP_LIST].selection.rows
+    listed = st.session_state.get(session.SWEEPS_LISTED, [])
     view = store().sweep(listed[rows[0]]) if rows and rows[0] < len(listed) else None
     if view is not None:
         address.open_sweep(view)

@@ -8,6 +8,7 @@ import streamlit as st
 from tileviz.engine.sweeps import results
 from tileviz.store import exchange
 from tileviz.store.sweeps import SweepView
+from tileviz.ui import session
 from tileviz.ui.parts.stores import store
 from tileviz.ui.sweeps.table import SweepTable, table_of
 
@@ -16,9 +17,9 @@ def table(view: SweepView) -> SweepTable:
     """The sweep's table. While it runs, that of the last refresh: charts stand still under the hand until there is a new best."""
     version = json.dumps([view.state, view.counts, view.ended, view.tied], sort_keys=True)
     if view.active:
-        held, fresh = st.session_state.get("_sweep_held", ("", "")), st.session_state.pop("_sweep_fresh", False)
+        held, fresh = st.session_state.get(session.SWEEP_HELD, ("", "")), st.session_state.pop(session.SWEEP_FRESH, False)
         version = version if fresh or held[0] != view.id else held[1]
-        st.session_state["_sweep_held"] = (view.id, version)
+        st.session_state[session.SWEEP_HELD] = (view.id, version)
     drawn = _table(str(store().home), view.id, version)
     return replace(drawn, view=replace(view, bests=drawn.view.bests, tied=drawn.view.tied))  # the best of what is drawn
 
@@ -35,7 +36,7 @@ def _why(_home: str, sweep: str) -> str:
 
 def refresh() -> None:
     """The next run of the page reads the table anew."""
-    st.session_state["_sweep_fresh"] = True
+    st.session_state[session.SWEEP_FRESH] = True
 
 
 @st.cache_resource(max_entries=6, show_spinner=False)

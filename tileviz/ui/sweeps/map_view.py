@@ -2,14 +2,13 @@
 
 import streamlit as st
 
+from tileviz.ui import session
 from tileviz.ui.charts import screen
 from tileviz.ui.parts.trouble import guarded, plain
 from tileviz.ui.sweeps import address, card
 from tileviz.ui.sweeps.heatmap import BEST, MEDIAN, NONE, Choice, axis_of, heatmap_figure, heatmap_frame, place_of
 from tileviz.ui.sweeps.map_words import best_words, caption, corner_words
 from tileviz.ui.sweeps.table import RATES, SweepTable
-
-CHART = "sweep_map"
 
 MOST_BESIDE = 3
 """More choosers of other knobs than this are folded away: the picture stays on the screen."""
@@ -49,8 +48,8 @@ def _map(table: SweepTable, choice: Choice) -> None:
     """The picture, and what is to be said of it."""
     frame = heatmap_frame(table, choice)
     screen.cells(
-        heatmap_figure(frame, table, choice), key=CHART, alt="Heatmap of the sweep over two knobs", opened=_ring(table, choice, frame),
-        on_select=picked, on_open=walked,
+        heatmap_figure(frame, table, choice), key=session.SWEEP_MAP, alt="Heatmap of the sweep over two knobs",
+        opened=_ring(table, choice, frame), on_select=picked, on_open=walked,
     )  # fmt: skip
     said = [best_words(table, choice), caption(table, choice, frame).rstrip("."), corner_words(table, choice).rstrip(".")]
     st.caption(plain(". ".join(filter(None, said)) + ".") + " Click a cell, or go there by arrow keys, to open its config.")
@@ -72,10 +71,10 @@ def _choose(table: SweepTable, problem: int) -> Choice | None:
     axes = varying if len(varying) > 1 else [*varying, next((n for n in table.knobs if n not in varying), varying[0])]
     with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         favourites = table.favourites
-        x = _select("Columns", axes, "map_x", next((n for n in favourites if n in axes), axes[0]))
+        x = _select("Columns", axes, session.MAP_X, next((n for n in favourites if n in axes), axes[0]))
         left = [n for n in axes if n != x] or axes
-        y = _select("Rows", left, "map_y", next((n for n in favourites if n in left), left[0]))
-        by = _select("Small multiples", [NONE, *(n for n in varying if n not in (x, y))], "map_by", NONE)
+        y = _select("Rows", left, session.MAP_Y, next((n for n in favourites if n in left), left[0]))
+        by = _select("Small multiples", [NONE, *(n for n in varying if n not in (x, y))], session.MAP_BY, NONE)
         metrics = [name for name, column in RATES.items() if column in table.rows and table.rows[column].notna().any()] or ["latency"]
         metric = st.selectbox("Show", metrics, key="_map_metric", width=CHOOSER_PX)
         reduce = st.selectbox("Cell is the", [BEST, MEDIAN], key="_map_reduce", help="Of the configs that share a cell.", width=CHOOSER_PX)
@@ -110,13 +109,13 @@ def _select(label: str, options: list[str], key: str, default: str) -> str:
 @guarded
 def picked() -> None:
     """A cell was clicked: the chart forgets, so it goes into the address at once. A second click gives no points and changes nothing."""
-    open_points(st.session_state[CHART])
+    open_points(st.session_state[session.SWEEP_MAP])
 
 
 @guarded
 def walked() -> None:
     """A key went to a cell."""
-    ordinal = screen.walked_to(CHART)
+    ordinal = screen.walked_to(session.SWEEP_MAP)
     if ordinal is not None:
         address.open_config(ordinal)
 

@@ -7,7 +7,9 @@ from tileviz.engine.presets import recorded_words
 from tileviz.engine.sweeps import client
 from tileviz.formats import assignments
 from tileviz.store.sweeps import SweepView
-from tileviz.ui.form import state
+from tileviz.ui import links, session
+from tileviz.ui.form import held
+from tileviz.ui.form.defaults import defaults
 from tileviz.ui.parts import deleting, places
 from tileviz.ui.parts.stores import store
 from tileviz.ui.parts.trouble import caught, plain
@@ -23,7 +25,7 @@ WHAT_THIS_IS = (
 
 def header(chosen: SetUp) -> None:
     """What Start would do, and the button."""
-    for note in (*state.notes(), *filter(None, [address.note()])):
+    for note in (*links.notes(), *filter(None, [address.note()])):
         st.warning(plain(note))
     title, button = st.columns([4, 1], vertical_alignment="center")
     with title, st.container(gap="xsmall"):
@@ -33,7 +35,7 @@ def header(chosen: SetUp) -> None:
             st.caption(f":material/info: {places.NO_GPU}")
     nothing = chosen.request is None or not chosen.request.counted["unique"]
     if button.button("Start", key="sweep_start", type="primary", width="stretch", disabled=nothing, icon=":material/play_arrow:"):
-        state.drop_notes()
+        links.drop_notes()
         sweep = client.submit(store(), chosen.request, chosen.space)
         race.after(sweep, chosen)
         address.show(sweep)
@@ -65,11 +67,11 @@ def _count(chosen: SetUp) -> None:
 
 def remember(chosen: SetUp) -> None:
     """The kernel and place for Explore and Code, with the first problem of this page."""
-    before = st.session_state.get("_form_words", {})
-    if chosen.request is None or (before.get("kernel"), before.get("target")) == (chosen.kernel.name, chosen.place.word):
+    before = st.session_state.get(session.FORM_WORDS, {})
+    if chosen.request is None or (before.get(session.KERNEL), before.get(session.TARGET)) == (chosen.kernel.name, chosen.place.word):
         return
     problem = chosen.request.problems[0]
-    state.remember(chosen.kernel, chosen.place, {**problem, **state.defaults(chosen.kernel, chosen.place, problem).config})
+    held.remember(chosen.kernel, chosen.place, {**problem, **defaults(chosen.kernel, chosen.place, problem).config})
 
 
 def body(chosen: SetUp) -> None:

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from tileviz.formats import assignments
+from tileviz.ui import session
 from tileviz.ui.parts import flop_count
 from tileviz.ui.parts.places import CPU_CAVEAT
 from tileviz.ui.parts.trouble import plain
@@ -28,7 +29,7 @@ def draw(table: SweepTable) -> None:
     if table.view.target == "cpu":
         st.caption(CPU_CAVEAT)
     names = list(TABS)
-    tabs = st.tabs(names, key="view", bind="query-params", on_change="rerun", default=names[0])
+    tabs = st.tabs(names, key=session.VIEW, bind="query-params", on_change="rerun", default=names[0])
     for tab, drawer in zip(tabs, TABS.values(), strict=True):
         if tab.open:
             with tab:

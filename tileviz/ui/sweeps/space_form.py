@@ -18,7 +18,9 @@ from tileviz.formats import word
 from tileviz.kernels.base import Choice, Flag, Kernel
 from tileviz.kernels.pass_configs import COMMAND_LINE_ONLY, OFFERED, choices, known_pass_configs, parse_pass_config
 from tileviz.records import Config
-from tileviz.ui.form import forms, state
+from tileviz.ui import links, session
+from tileviz.ui.form import forms
+from tileviz.ui.form.defaults import defaults
 from tileviz.ui.parts import places
 from tileviz.ui.parts.places import Place
 from tileviz.ui.parts.trouble import guarded, plain
@@ -99,14 +101,14 @@ def _resolved(asked: str, _device: str, _devices) -> tuple[SweepRequest, Space]:
 
 def key(kernel: Kernel, name: str) -> str:
     """The widget of a field or knob of a kernel's set-up."""
-    return f"sw:{kernel.name}:{name}"
+    return session.set_up_of(kernel.name, name)
 
 
 # the problem
 
 
 def _problems(kernel: Kernel, place: Place, mistakes: list[str]) -> list[dict[str, str]]:
-    own, values = state.defaults(kernel, place).words, {}
+    own, values = defaults(kernel, place).words, {}
     st.markdown("**Problem**", help="Several values, such as 512, 1024 or 512..4096 for doublings, make several problems.")
     typed = [f for f in kernel.fields if not isinstance(f, (Choice, Flag))]
     for start in range(0, len(typed), forms.SIZES_IN_A_ROW):
@@ -143,7 +145,7 @@ def _start(kernel: Kernel, place: Place, problems: list[dict[str, str]]) -> Conf
         first = kernel.problem(problems[0], place.target.kind) if problems else None
     except TilevizError:
         first = None  # `resolved` says what is wrong with it
-    return state.defaults(kernel, place, first).config
+    return defaults(kernel, place, first).config
 
 
 def _knobs(kernel: Kernel, place: Place, own: Config, mistakes: list[str]) -> dict[str, list[str]]:
@@ -159,7 +161,7 @@ def _knobs(kernel: Kernel, place: Place, own: Config, mistakes: list[str]) -> di
         known = [word(c) for c in knob.offered(place.target.name)]
         options = list(dict.fromkeys([*known, word(own[knob.name]), *_typed_before(kernel, knob.name)]))
         if not (knob.is_flag or knob.is_word):
-            options = [*sorted(options, key=int), state.TYPE_YOUR_OWN]
+            options = [*sorted(options, key=int), links.TYPE_YOUR_OWN]
         values[knob.name] = _pick(kernel, knob.name, options, declared, knob.help, forms.KNOB_WIDTH, mistakes, knob)
     with said:
         st.caption(plain(which_vary(values, own, {k.name: [word(c) for c in k.offered(place.target.name)] for k in kernel.knobs})))
@@ -190,8 +192,8 @@ def _pick(
             name, options, selection_mode="multi", default=[d for d in default if d in options], key=key(kernel, name),
             label_visibility="collapsed", **KEEP,
         )  # fmt: skip
-    found = [value for value in options if value in chosen and value != state.TYPE_YOUR_OWN]
-    if knob is not None and state.TYPE_YOUR_OWN in chosen:
+    found = [value for value in options if value in chosen and value != links.TYPE_YOUR_OWN]
+    if knob is not None and links.TYPE_YOUR_OWN in chosen:
         found += _type_values(kernel, knob, mistakes)
     if not found:
         _mistake(f"{name}: choose at least one value", mistakes)
@@ -210,7 +212,7 @@ def _type_values(kernel: Kernel, knob, mistakes: list[str]) -> list[str]:
 
 def _typed_before(kernel: Kernel, name: str) -> list[str]:
     """Values that a loaded sweep brought along."""
-    return st.session_state.get(f"_sw_offered:{kernel.name}", {}).get(name, [])
+    return st.session_state.get(session.swept_of(kernel.name), {}).get(name, [])
 
 
 def _pass_configs(kernel: Kernel, mistakes: list[str]) -> dict[str, list[str]]:
@@ -247,7 +249,7 @@ def _set_all(kernel: Kernel, place: Place, own: Config | None) -> None:
 def _search(kernel: Kernel, place: Place) -> dict[str, Any]:
     """Settings of `resolve_sweep` beside the space."""
     st.markdown("**Search**")
-    effort = st.segmented_control("Effort", EFFORTS, default="quick", required=True, key="sw_effort", help=EFFORT_HELP, **KEEP)
+    effort = st.segmented_control("Effort", EFFORTS, default="quick", required=True, key=session.SWEEP_EFFORT, help=EFFORT_HELP, **KEEP)
     settings: dict[str, Any] = {"effort": effort}
     with st.expander("Strategy, budget, measuring", icon=":material/tune:"):
         titles = {BY_EFFORT: "by effort: grid or model"} | {
@@ -290,7 +292,7 @@ def load(kernel: Kernel, request: dict[str, Any]) -> None:
     if several > 1 and len(problems) == max(len({word(p.get(f.name)) for p in problems}) for f in kernel.fields):
         st.session_state[key(kernel, "_how")] = IN_STEP
     values = request.get("values") or {}
-    offered = st.session_state.setdefault(f"_sw_offered:{kernel.name}", {})
+    offered = st.session_state.setdefault(session.swept_of(kernel.name), {})
     for knob in kernel.knobs:
         words = [word(value) for value in values.get(knob.name, ())]
         if words:
@@ -299,11 +301,11 @@ def load(kernel: Kernel, request: dict[str, Any]) -> None:
     passes = [name for name in values if "." in name and name not in COMMAND_LINE_ONLY]
     st.session_state[key(kernel, "_passes")] = passes
     left_out = [name for name in values if name in COMMAND_LINE_ONLY]
-    st.session_state["_link_notes"] = [f"{name} can be given on the command line only: it was left out." for name in left_out]
+    links.note([f"{name} can be given on the command line only: it was left out." for name in left_out])
     for name in passes:
         st.session_state[key(kernel, name)] = ", ".join(word(value) for value in values[name])
     if request.get("effort") in EFFORTS:
-        st.session_state["sw_effort"] = request["effort"]
+        st.session_state[session.SWEEP_EFFORT] = request["effort"]
 
 
 def _mistake(sentence: str, mistakes: list[str]) -> None:

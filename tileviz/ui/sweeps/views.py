@@ -9,6 +9,7 @@ from tileviz.compiler import targets
 from tileviz.engine.ceilings_job import stored_ceilings
 from tileviz.engine.sweeps import importance
 from tileviz.records import Trial
+from tileviz.ui import session
 from tileviz.ui.charts import screen
 from tileviz.ui.parts import flop_count, places, waiting
 from tileviz.ui.parts.cells import kept_as_text
@@ -223,13 +224,13 @@ def _best_trial(table: SweepTable, problem: int) -> Trial | None:
 def _clickable(figure, key: str, alt: str) -> None:
     """A chart whose points open their config."""
     screen.chart(figure, key=key, alt=alt, on_select=_clicked)
-    st.session_state.setdefault("_clickable", {})[key] = True
+    st.session_state.setdefault(session.CLICKABLE, {})[key] = True
 
 
 @guarded
 def _clicked() -> None:
     """Opens what was clicked, in whichever of the charts."""
-    for key in st.session_state.get("_clickable", {}):
+    for key in st.session_state.get(session.CLICKABLE, {}):
         event = st.session_state.get(key)
         if event and event["selection"]["points"]:
             map_view.open_points(event)
@@ -238,7 +239,7 @@ def _clicked() -> None:
 def _table(frame: pd.DataFrame, ordinals: list[int], key: str, alt: str) -> None:
     """A table whose rows open their config."""
     right = {name: st.column_config.TextColumn(name, alignment="right") for name in _NUMBERS if name in frame}
-    st.session_state[f"_ordinals:{key}"] = ordinals
+    st.session_state[session.ordinals_of(key)] = ordinals
     st.dataframe(
         kept_as_text(frame), hide_index=True, width="stretch", key=key, on_select=lambda: _row_picked(key), selection_mode="single-row",
         alt=alt, column_config=right, height=min(38 + 35 * max(1, len(frame)), 423),
@@ -247,7 +248,7 @@ def _table(frame: pd.DataFrame, ordinals: list[int], key: str, alt: str) -> None
 
 @guarded
 def _row_picked(key: str) -> None:
-    rows, ordinals = st.session_state[key].selection.rows, st.session_state.get(f"_ordinals:{key}", [])
+    rows, ordinals = st.session_state[key].selection.rows, st.session_state.get(session.ordinals_of(key), [])
     if rows and rows[0] < len(ordinals):
         address.open_config(ordinals[rows[0]])
 
