@@ -10,13 +10,14 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 ISLANDS = ("kernels", "compiler", "lens", "bench", "store")
-SHARED = ("errors", "measured", "records", "records_json", "settings")
+SHARED = ("errors", "measured", "records", "records_json", "settings", "texts")
 MAY_IMPORT = {
     **{name: (name, *SHARED) for name in ISLANDS},
     "errors": (),
     "measured": (),
     "records": ("measured",),
     "settings": ("errors",),
+    "texts": ("texts", "errors", "records"),
     "records_json": ("measured", "records"),
     "data": SHARED,
     "engine": ("engine", *ISLANDS, *SHARED),

@@ -179,6 +179,8 @@ class Artifact:
     """TileLang's lowered IR, the last form before the source."""
     program: str | None = None
     """The kernel's file, that the Python lines of `lines` are counted in."""
+    more: dict[str, str] = field(default_factory=dict)
+    """Texts of the registry that have no field here, by name."""
     cubin: bytes | None = None
     resources: Resources = Resources()
     instructions: dict[str, dict[str, int]] = field(default_factory=dict)

@@ -12,7 +12,7 @@ from tileviz.compiler.targets import target
 from tileviz.errors import BadValue, CompileFailed
 from tileviz.kernels.pass_configs import NOT_TAKEN, choices, known_pass_configs, parse_pass_config
 from tileviz.kernels.rules import LAID_OUT_ANEW
-from tileviz.lens.c_text import blank_comments
+from tileviz.texts.source import blank_comments
 
 GEMM = {
     "variant": "plain",

@@ -4,8 +4,8 @@ import pytest
 
 from tileviz import lens
 from tileviz.lens.classes import CLASSES, NAMES
-from tileviz.lens.sass import OPCODES
 from tileviz.lens.taxonomy import TAXONOMY, instruction
+from tileviz.texts.sass import OPCODES
 
 
 def classes(text: str, language: str) -> set[str]:

@@ -11,6 +11,7 @@ from tileviz import kernels, lens
 from tileviz.engine.ladder import Rung
 from tileviz.lens.diff import Row
 from tileviz.lens.opening import program_row
+from tileviz.texts import sass as sass_text
 from tileviz.ui.charts import tiles
 from tileviz.ui.codeview import evidence, lowering, panes, rows, rungs, texts
 from tileviz.ui.parts import script
@@ -108,7 +109,7 @@ def test_a_missing_text_says_why(artifact):
 
 
 def test_narrow_sass_keeps_every_line_and_every_instruction(artifact):
-    narrow = texts.narrow(artifact.sass)
+    narrow = sass_text.narrow(artifact.sass)
     assert narrow.count("\n") == artifact.sass.count("\n") and len(narrow) < 0.8 * len(artifact.sass)
     assert lens.counts(narrow, "sass") == lens.counts(artifact.sass, "sass")
     assert [" ".join(line.split()) for line in narrow.split("\n")] == [" ".join(line.split()) for line in artifact.sass.split("\n")]

@@ -5,13 +5,14 @@ import json
 import sys
 from typing import NoReturn
 
-from tileviz import __version__
+from tileviz import __version__, texts
 from tileviz.cli import sweep_arguments
 from tileviz.cli.once import Once, Pairs, pair
 from tileviz.engine.requests import FLUSHES, INPUTS, L2_MODES
 
-EMITS = ("source", "cuda", "ir", "ptx", "sass")
-"""Texts of an artifact that a command prints; `cuda` is another word for `source`, `ir` is TileLang's lowered form before it."""
+EMITS = ("source", "cuda", *(name for name in texts.names() if name not in ("source", "program")))
+"""Texts of an artifact that a command prints; `cuda` is another word for `source`, `ir` is TileLang's lowered form before it. The program
+is the kernel's own file."""
 
 EXAMPLES = """examples:
   python -m tileviz doctor

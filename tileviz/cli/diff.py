@@ -2,7 +2,7 @@
 
 import json
 
-from tileviz import lens
+from tileviz import lens, texts
 from tileviz.cli import tables, trials
 from tileviz.cli.trials import emitted, field_of
 from tileviz.errors import BadRequest
@@ -78,7 +78,7 @@ def _trial(store: Store, word: str) -> Trial:
 def _language(text: str, artifacts: list[Artifact | None]) -> str:
     languages = {artifact.source_language for artifact in artifacts if artifact}
     if text != "source":
-        return text
+        return texts.named(text).language
     if len(languages) > 1:
         trials.say("one source is CUDA and the other is C for the CPU: their lines have little in common")
     return "cuda" if "cuda" in languages else "c"

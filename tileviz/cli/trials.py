@@ -3,7 +3,7 @@
 import json
 import sys
 
-from tileviz import kernels
+from tileviz import kernels, texts
 from tileviz.cli import tables
 from tileviz.cli.explained import explained
 from tileviz.cli.once import given
@@ -87,7 +87,7 @@ def document(trial: Trial, text: str | None = None, content: str | None = None) 
 def emitted(trial: Trial, artifact: Artifact | None, text: str) -> str:
     """One text of a trial's artifact. Raises Limitation, with the reason, when it has none: a tool that is missing, or what the trial
     itself says, such as what the compiler refused."""
-    content = getattr(artifact, text) if artifact is not None else None
+    content = texts.content(artifact, text) if artifact is not None else None
     if content is None:
         raise Limitation(f"no {text} for this trial: {_why_none(trial, artifact, text)}")
     return content
@@ -101,7 +101,7 @@ def _why_none(trial: Trial, artifact: Artifact | None, text: str) -> str:
     if artifact is None:
         return "its compiled code is no longer stored; compile it again"
     if artifact.target == "cpu":
-        return f"the target cpu has no {text.upper()}"
+        return f"the target cpu has no {texts.named(text).title}"
     return "its code was made without; compile it again"
 
 

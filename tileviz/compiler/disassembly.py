@@ -33,6 +33,14 @@ _STACK = re.compile(r"\b[1-9]\d* bytes stack frame")
 _NOTED = re.compile(r"\b(?:STL|LDL|BRX|JMX|BRXU|JMXU)\b")
 
 
+def printed(cubin: bytes, *options: str) -> str:
+    """What nvdisasm prints of machine code. Raises ToolMissing, or CompileFailed with its own text when it gives nothing."""
+    nvdisasm = tools.cuda_tool("nvdisasm")
+    if nvdisasm is None:
+        raise ToolMissing("nvdisasm not found: pip install nvidia-cuda-nvdisasm, or set CUDA_HOME")
+    return _disassemble(nvdisasm, [*options], cubin)
+
+
 def _disassemble(tool: Path, options: list[str], cubin: bytes) -> str:
     with tempfile.NamedTemporaryFile(suffix=".cubin", prefix="tileviz-") as file:
         file.write(cubin)

@@ -5,25 +5,14 @@ before compiling, so that what is shown and compiled is the text without them.
 """
 
 import re
-from dataclasses import dataclass
+
+from tileviz.texts.base import NO_LINE, Mapped
 
 FILE = "kernel.cu"
 """The name that the compilers are told for the CUDA text."""
 
-NO_LINE = 0
-"""Stands for a line that comes from nowhere known; lines are counted from 1."""
-
 Origin = tuple[str, int]
 """(Python file, line)"""
-
-
-@dataclass(frozen=True)
-class Mapped:
-    """A text with the line that each of its lines comes from."""
-
-    text: str
-    lines: tuple[int, ...]
-    """For each line of the text a line of the text before it, or NO_LINE."""
 
 
 # #line 26 "kernels/gemm.py"

@@ -4,8 +4,9 @@ import contextlib
 import logging
 import shlex
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
+from tileviz import texts
 from tileviz.compiler import failures, line_map, operations
 from tileviz.errors import ToolMissing, Unsupported
 from tileviz.records import Target
@@ -41,16 +42,40 @@ class Lowered:
     tensors: tuple[dict, ...] = ()
     program: str | None = None
     """The file that the Python lines are counted in."""
+    after: dict[str, str] = field(default_factory=dict)
+    """The IR after each pass that a text asks for, by the pass's name."""
 
 
 def lower(build: Callable, target: Target, pass_configs: dict) -> Lowered:
     """Lowers `build()`. Raises Unsupported for a dtype the target lacks; CompileFailed with TileLang's own text as detail."""
     tilelang = imported()
-    with translated(), context(target, pass_configs) as tvm_target:
+    after: dict[str, str] = {}
+    with translated(), context(target, pass_configs, _watching(after)) as tvm_target:
         host = {"target_host": "c"} if target.kind == "cpu" else {}
         program = supported(build(), target)
         lowered = tilelang.lower(program, target=tvm_target, **host)
-        return described(program, lowered.kernel_source, lowered.device_mod)
+        return replace(described(program, lowered.kernel_source, lowered.device_mod), after=after)
+
+
+def watched() -> frozenset[str]:
+    """Passes after which a text asks for the IR."""
+    return frozenset(text.after for text in texts.texts() if text.after)
+
+
+def _watching(after: dict[str, str]) -> list:
+    """The pass instrument that keeps the IR in `after`; none where no text asks for any."""
+    wanted = watched()
+    if not wanted:
+        return []
+    from tilelang import tvm
+
+    @tvm.ir.instrument.pass_instrument
+    class Watch:
+        def run_after_pass(self, module, info):
+            if info.name in wanted:
+                after[str(info.name)] = str(module.script())
+
+    return [Watch()]
 
 
 def described(program, source: str, device_module) -> Lowered:

@@ -4,11 +4,13 @@ import dataclasses
 import time
 from collections.abc import Callable
 
-from tileviz.compiler import disassembly, failures, host, line_map, lowering, machine_code, targets
+from tileviz import texts
+from tileviz.compiler import failures, host, lowering, machine_code, targets
 from tileviz.compiler.lowering import Lowered
+from tileviz.compiler.made import Making, Texts
 from tileviz.compiler.nvrtc import Compiled
 from tileviz.compiler.resources import cpu_resources, cuda_resources
-from tileviz.errors import CompileFailed, ToolMissing
+from tileviz.errors import ToolMissing
 from tileviz.records import Artifact, Resources, Target
 
 PHASES = ("lower", "compile", "disassemble")
@@ -70,14 +72,14 @@ class _Run:
     def source_only(self, build) -> Artifact:
         lowered = self._lower(build)
         why = targets.SOURCE_ONLY_NOTE if self.target.source_only else "only the source was asked for"
-        return self._finish(self._texts(lowered), missing={"ptx": why, "sass": why})
+        return self._finish(self._texts(lowered), missing=dict.fromkeys(texts.compiled(), why))
 
     def cuda(self, build) -> Artifact:
         lowered = self._lower(build)
         try:
             compiled = self._compile(lowered.source)
         except ToolMissing as error:
-            return self._finish(self._texts(lowered), missing={"ptx": error.message, "sass": error.message})
+            return self._finish(self._texts(lowered), missing=dict.fromkeys(texts.compiled(), error.message))
         return self._disassemble(lowered, compiled)
 
     def cuda_executable(self, build) -> Artifact:
@@ -90,6 +92,8 @@ class _Run:
         if capture.compiled is None or kernel.artifact is None:
             return self.cuda(build)
         lowered = lowering.described(program, capture.raw, kernel.artifact.device_mod)
+        if lowering.watched():  # TileLang hands its own lowering over without the IR between its passes
+            lowered = dataclasses.replace(lowered, after=lowering.lower(build, self.target, self.pass_configs).after)
         return self._disassemble(lowered, capture.compiled)
 
     def _hand_over(self, source: str) -> Compiled:
@@ -108,31 +112,28 @@ class _Run:
 
     def _disassemble(self, lowered: Lowered, compiled: Compiled) -> Artifact:
         self._enter("disassemble")
-        ptx, sass, missing = None, None, {}
-        try:
-            sass = disassembly.sass(compiled.cubin, compiled.log)
-        except (ToolMissing, CompileFailed) as error:
-            missing["sass"] = error.message
-        if compiled.ptx is None:
-            missing["ptx"] = f"{compiled.compiler} left no PTX"
-        else:
-            ptx = line_map.ptx_lines(compiled.ptx)
         known = self._texts(lowered, cuda_resources(lowered, compiled.log, self.target))
-        made = {name: mapped for name, mapped in (("ptx", ptx), ("sass", sass)) if mapped is not None}
-        linked = {name: line_map.with_products(mapped, lowered.source).lines for name, mapped in made.items() if any(mapped.lines)}
-        lines = {**known.lines, **linked}
-        texts = {name: mapped.text for name, mapped in made.items()}
-        return self._finish(known, missing=missing, lines=lines, cubin=compiled.cubin, compiler=compiled.compiler, **texts)
+        made, making = Texts(), Making(lowered, compiled)
+        for text in texts.of("cuda"):
+            if text.made == "compiled":
+                made.add(text, making)
+        found = with_contents(known, made)
+        return self._finish(found, cubin=compiled.cubin, compiler=compiled.compiler)
 
     def _texts(self, lowered: Lowered, resources: Resources | None = None) -> Artifact:
         """The artifact with what lowering alone gives."""
         language = "c" if self.target.kind == "cpu" else "cuda"
         known = resources or (cpu_resources(lowered.source) if language == "c" else cuda_resources(lowered, "", self.target))
         lines = {"source": lowered.lines} if any(lowered.lines) else {}
-        return Artifact(
+        artifact = Artifact(
             self.key, self.target.name, lowered.source, language, ir=lowered.ir, program=lowered.program, resources=known, lines=lines,
             tensors=lowered.tensors,
         )  # fmt: skip
+        made = Texts()
+        for text in texts.of(language):
+            if text.made == "lowered" and text.make:
+                made.add(text, Making(lowered))
+        return with_contents(artifact, made)
 
     def _enter(self, phase: str) -> None:
         self._leave()
@@ -143,6 +144,17 @@ class _Run:
         if self._phase:
             self.seconds[self._phase] = self.seconds.get(self._phase, 0.0) + time.perf_counter() - self._since
 
-    def _finish(self, artifact: Artifact, **more) -> Artifact:
+    def _finish(self, artifact: Artifact, missing: dict[str, str] | None = None, **more) -> Artifact:
         self._leave()
-        return dataclasses.replace(artifact, seconds=dict(self.seconds), **more)
+        missing = {**artifact.missing, **(missing or {})}
+        return dataclasses.replace(artifact, seconds=dict(self.seconds), missing=missing, **more)
+
+
+def with_contents(artifact: Artifact, made: Texts) -> Artifact:
+    """The artifact with these texts: in their fields, or in `more`."""
+    own = {name: content for name, content in made.contents.items() if name in texts.FIELDS}
+    more = {name: content for name, content in made.contents.items() if name not in texts.FIELDS}
+    return dataclasses.replace(
+        artifact, **own, more={**artifact.more, **more}, missing={**artifact.missing, **made.missing},
+        lines={**artifact.lines, **made.lines},
+    )  # fmt: skip

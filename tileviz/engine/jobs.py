@@ -6,7 +6,7 @@ A job is called with `report(kind, value)` for what exists before it ends, and r
 import time
 from dataclasses import dataclass, replace
 
-from tileviz import lens
+from tileviz import lens, texts
 from tileviz.compiler import machine_code, pipeline, targets
 from tileviz.engine.device_lock import device_lock
 from tileviz.engine.reports import Report, quiet
@@ -118,12 +118,14 @@ class Crash:
 def stored_code(store: Store, request: Request) -> Artifact | None:
     """The request's code where it is stored, whole, and by the compiler that is asked for now."""
     found = store.artifact(request.key, complete=True)
-    if found is None or not machine_code.is_as_asked(found.compiler, kernel_of(request.kernel).pass_configs(request.config)):
+    if found is None or texts.lacking(found):
+        return None
+    if not machine_code.is_as_asked(found.compiler, kernel_of(request.kernel).pass_configs(request.config)):
         return None
     return found
 
 
 def counted(artifact: Artifact) -> Artifact:
     """The artifact with static instruction counts of every text it has."""
-    texts = {"source": (artifact.source, artifact.source_language), "ptx": (artifact.ptx, "ptx"), "sass": (artifact.sass, "sass")}
-    return replace(artifact, instructions={name: lens.counts(text, language) for name, (text, language) in texts.items() if text})
+    found = {name: (texts.named(name, artifact.source_language), texts.content(artifact, name)) for name in texts.counted()}
+    return replace(artifact, instructions={name: lens.counts(text, kind.language) for name, (kind, text) in found.items() if text})

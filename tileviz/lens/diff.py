@@ -1,13 +1,13 @@
 """Two texts of one language side by side: aligned, names normalised, what is written more or less often first."""
 
-import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from tileviz.lens.classes import NAMES
-from tileviz.lens.listing import listing
+from tileviz.lens.listing import LANGUAGES, listing, reader_of
+from tileviz.texts import readers
 
 MOST_PAIRS = 60_000_000
 """Lines times lines up to which every line counts for the alignment; above, frequent ones are left out so that it stays fast."""
@@ -60,7 +60,7 @@ class Diff:
 
 
 def diff(left: str, right: str, language: str) -> Diff:
-    """The difference of two texts of a language (`cuda`, `c`, `ptx`, `sass`, `ir`, `python`)."""
+    """The difference of two texts of a language (of the registry of texts, or any other)."""
     return Diff(tuple(_rows(left, right, language)), changes(left, right, language))
 
 
@@ -100,7 +100,7 @@ def unified(left: str, right: str, rows: Sequence[Row], context: int = 3) -> str
 
 
 def _rows(left: str, right: str, language: str) -> list[Row]:
-    normal = NORMAL.get(language, str.strip)
+    normal = _normal(language)
     ours, theirs = [normal(line) for line in left.split("\n")], [normal(line) for line in right.split("\n")]
     matcher = SequenceMatcher(None, ours, theirs, autojunk=len(ours) * len(theirs) > MOST_PAIRS)
     rows = []
@@ -133,35 +133,23 @@ def _beside(left: range, right: range) -> list[Row]:
     return [Row(at + 1, 0, "removed") for at in left] + [Row(0, at + 1, "added") for at in right]
 
 
-#         /*0a30*/                   IMAD.MOV.U32 R1, RZ, RZ, c[0x0][0x28] ;      .L_x_12:
-_SASS_NAMES = re.compile(r"/\*[0-9a-f]{4,}\*/|(?<![\w.])(U?[RP]|B)\d+\b|(\.L_\w*?)\d+\b|\.reuse\b")
-# 	@%p1 bra 	$L__BB0_2;       add.s32 	%r2, %r1, 1;
-_PTX_NAMES = re.compile(r"(%[a-z]+)\d+|(\$L__\w*?)\d+(?:_\d+)?\b")
-# for (int i_3 = 0; i_3 < 2; ++i_3)      float2 __12;      broadcast_var_4     desc_b_1
-_C_NAMES = re.compile(r"\b(i|k|ki|rv|v_?|_|broadcast_var|desc_[ab])_\d+\b")
+def _normal(language: str) -> Callable[[str], str]:
+    """How a line is compared: without addresses, spaces, and numbers of registers, labels and counters."""
+    pattern = readers()[language].names if language in readers() else None
+    if pattern is None:
+        return str.strip
 
-
-def _names(pattern: re.Pattern):
     def normal(line: str) -> str:
         return " ".join(pattern.sub(lambda m: next((g for g in m.groups() if g), ""), line).split())
 
     return normal
 
 
-NORMAL = {"sass": _names(_SASS_NAMES), "ptx": _names(_PTX_NAMES), "cuda": _names(_C_NAMES), "c": _names(_C_NAMES), "ir": _names(_C_NAMES)}
-"""How a line is compared: without addresses, spaces, and numbers of registers, labels and counters."""
-
-#         /*0150*/              @!P0 FFMA.FTZ R1, R2, R3, R4 ;
-_SASS_OPCODE = re.compile(r"\s*/\*[0-9a-f]{4,}\*/\s+(?:\{\s*)?(?:@!?U?P\w+\s+)?([A-Z][A-Z0-9_]*(?:\.\w+)*)")
-# 	@%p1 fma.rn.f32 	%f1, %f2, %f3, %f4;
-_PTX_OPCODE = re.compile(r"\s*(?:\{\s*)?(?:@!?%?\w+\s+)?([a-z][a-z0-9_]*(?:\.\w+)+)(?=[\s;])")
-
-
 def _opcodes(text: str, language: str) -> Counter:
     """(opcode, class) of every instruction; of a text without instructions the classed calls alone."""
-    if language not in ("cuda", "c", "ptx", "sass"):
+    if language not in LANGUAGES:
         return Counter()
-    other = {"sass": _SASS_OPCODE, "ptx": _PTX_OPCODE}.get(language)
+    other = reader_of(language).opcode
     found: Counter = Counter()
     for line in listing(text, language).lines:
         for hit in line.hits:

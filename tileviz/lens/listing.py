@@ -4,12 +4,14 @@ The counts are static: what is written, not what runs.
 """
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from tileviz.errors import UnknownName
-from tileviz.lens import c_text, ptx, sass
 from tileviz.lens.classes import NAMES
+from tileviz.texts import Reader, readers
+
+LANGUAGES = tuple(language for language, reader in readers().items() if reader.classes)
+"""Languages of texts that instructions are found in: `cuda`, `c`, `ptx`, `sass`."""
 
 
 @dataclass(frozen=True)
@@ -37,28 +39,9 @@ class Listing:
     """Every class that the language can show, in the order of CLASSES, with how often it occurs."""
 
 
-@dataclass(frozen=True)
-class Reader:
-    """How one language is read."""
-
-    prepare: Callable[[str], str]
-    """The text with what is no code blanked, character by character."""
-    find: Callable[[str], list[tuple[int, int, str]]]
-    """(start, end, class) of each instruction on a prepared line."""
-    classes: frozenset[str]
-
-
-READERS = {
-    "cuda": Reader(c_text.blank_comments, c_text.cuda_calls, c_text.CUDA_CLASSES),
-    "c": Reader(c_text.blank_comments, c_text.c_calls, c_text.C_CLASSES),
-    "ptx": Reader(ptx.blank_comments, ptx.instructions, ptx.CLASSES_SHOWN),
-    "sass": Reader(str, sass.instructions, sass.CLASSES_SHOWN),
-}
-
-
 def listing(text: str, language: str) -> Listing:
-    """The listing of a text in `cuda`, `c`, `ptx` or `sass`. Raises UnknownName for another language."""
-    reader = _reader(language)
+    """The listing of a text in one of LANGUAGES. Raises UnknownName for another language."""
+    reader = reader_of(language)
     coded = zip(text.split("\n"), reader.prepare(text).split("\n"), strict=True)
     lines = tuple(Line(number, line, tuple(Hit(*hit) for hit in reader.find(code))) for number, (line, code) in enumerate(coded, 1))
     return Listing(language, lines, _ordered(Counter(hit.cls for line in lines for hit in line.hits), reader))
@@ -66,14 +49,15 @@ def listing(text: str, language: str) -> Listing:
 
 def counts(text: str, language: str) -> dict[str, int]:
     """How often each class occurs in a text: {"tensor_core": 8, ...}. Raises UnknownName for another language."""
-    reader = _reader(language)
+    reader = reader_of(language)
     return _ordered(Counter(cls for code in reader.prepare(text).split("\n") for _, _, cls in reader.find(code)), reader)
 
 
-def _reader(language: str) -> Reader:
-    if language not in READERS:
-        raise UnknownName.of("language", language, READERS)
-    return READERS[language]
+def reader_of(language: str) -> Reader:
+    """How a language with instructions is read. Raises UnknownName for another."""
+    if language not in LANGUAGES:
+        raise UnknownName.of("language", language, LANGUAGES)
+    return readers()[language]
 
 
 def _ordered(found: Counter, reader: Reader) -> dict[str, int]:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 
-from tileviz.lens.listing import READERS, Listing, listing
+from tileviz.lens.listing import LANGUAGES, Listing, listing, reader_of
 from tileviz.lens.loops import loops_of
 
 Span = tuple[int, int]
@@ -14,19 +14,11 @@ Span = tuple[int, int]
 STEP = ("barrier", "async_copy")
 """What the main loop has beside matrix products, and what the loops inside it that only multiply have not."""
 
-# extern "C" __global__ void gemm_kernel(...) {       .visible .entry gemm_kernel(            /*0000*/
-_BEGIN = {
-    "cuda": re.compile(r"^extern .*\{$", re.M),
-    "c": re.compile(r"^\w[^;\n]*\{$", re.M),
-    "ptx": re.compile(r"^\.visible \.entry", re.M),
-    "sass": re.compile(r"^.*/\*0000\*/", re.M),
-}
-
 
 @functools.lru_cache(maxsize=64)
 def opening(text: str, language: str) -> int:
-    """The line, from 1, that a text in `cuda`, `c`, `ptx` or `sass` opens at; 1 for another language."""
-    if language not in READERS:
+    """The line, from 1, that a text with instructions opens at; 1 for a text in another language."""
+    if language not in LANGUAGES:
         return 1
     read = listing(text, language)
     return main_loop(read, spans_of(read, text)) or _first(read, "tensor_core") or _begin(text, language)
@@ -46,11 +38,12 @@ def main_loop(read: Listing, spans: Sequence[Span]) -> int:
 
 
 def spans_of(read: Listing, text: str) -> list[Span]:
-    """The loops of a text in order."""
-    if read.language == "sass":
-        return sorted((loop.first, loop.last) for loop in loops_of(read))
-    code = READERS[read.language].prepare(text).split("\n")
-    return sorted(_backward_branches(code) if read.language == "ptx" else _braces(code))
+    """The loops of a text in order; none of a language whose loops are not read."""
+    return sorted(_LOOPS[read.language](read, text)) if read.language in _LOOPS else []
+
+
+def _code(read: Listing, text: str) -> list[str]:
+    return reader_of(read.language).prepare(text).split("\n")
 
 
 # $L__BB0_2:       @%p1 bra $L__BB0_2;       bra.uni $L__BB0_2;      but no label of inline assembly: those only wait
@@ -87,6 +80,14 @@ def _braces(code: Sequence[str]) -> list[Span]:
     return found
 
 
+_LOOPS = {
+    "sass": lambda read, text: [(loop.first, loop.last) for loop in loops_of(read)],
+    "ptx": lambda read, text: _backward_branches(_code(read, text)),
+    "cuda": lambda read, text: _braces(_code(read, text)),
+    "c": lambda read, text: _braces(_code(read, text)),
+}
+
+
 def _innermost(spans: Sequence[Span]) -> list[Span]:
     return [span for span in spans if not any(other != span and span[0] <= other[0] and other[1] <= span[1] for other in spans)]
 
@@ -101,7 +102,8 @@ def _first(read: Listing, cls: str) -> int:
 
 
 def _begin(text: str, language: str) -> int:
-    found = _BEGIN[language].search(text)
+    begin = reader_of(language).begin
+    found = begin.search(text) if begin else None
     return text[: found.start()].count("\n") + 1 if found else 1
 
 

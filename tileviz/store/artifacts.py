@@ -7,13 +7,14 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+from tileviz import texts
 from tileviz.errors import StoreError
 from tileviz.records import Artifact
 
-FILES = {"ptx": "kernel.ptx", "sass": "kernel.sass", "ir": "kernel.tir", "program": "program.py", "cubin": "kernel.cubin"}
+CUBIN = "kernel.cubin"
 LINES = "lines.json"
-SOURCES = {"cuda": "source.cu", "c": "source.c"}
 
 
 class ArtifactFiles:
@@ -30,11 +31,10 @@ class ArtifactFiles:
         folder = self.folder(artifact.key)
         with _explained(self.root):
             folder.mkdir(parents=True, exist_ok=True)
-            _replace(folder / SOURCES[artifact.source_language], artifact.source.encode())
-            for name, file in FILES.items():
-                content = getattr(artifact, name)
-                if content is not None:
-                    _replace(folder / file, content if isinstance(content, bytes) else content.encode())
+            for file, content in contents(artifact).items():
+                _replace(folder / file, content.encode())
+            if artifact.cubin is not None:
+                _replace(folder / CUBIN, artifact.cubin)
             if artifact.lines:
                 _replace(folder / LINES, json.dumps(artifact.lines, separators=(",", ":")).encode())
 
@@ -65,14 +65,27 @@ class ArtifactFiles:
 
 
 def file_names(source_language: str) -> dict[str, str]:
-    """The file of each text of an artifact, by field name."""
-    return {"source": SOURCES[source_language], **FILES}
+    """The file of each text of an artifact, and of the machine code, by name."""
+    return {**{text.name: text.file for text in texts.of(source_language)}, "cubin": CUBIN}
 
 
-def texts_of(contents: dict[str, bytes], source_language: str) -> dict[str, str | bytes]:
-    """Texts by field name from contents by file name; the machine code stays bytes. Raises ValueError for a text that is none."""
+def contents(artifact: Artifact) -> dict[str, str]:
+    """Every text that an artifact has, by file name."""
+    found = {text.file: texts.content(artifact, text.name) for text in texts.of(artifact.source_language)}
+    return {file: content for file, content in found.items() if content is not None}
+
+
+def texts_of(contents: dict[str, bytes], source_language: str) -> dict[str, Any]:
+    """Fields of an artifact from contents by file name; the machine code stays bytes. Raises ValueError for a text that is none."""
     found = {name: contents[file] for name, file in file_names(source_language).items() if file in contents}
-    return {name: content if name == "cubin" else content.decode() for name, content in found.items()}
+    fields = {name: content if name == "cubin" else content.decode() for name, content in found.items()}
+    own = {name: content for name, content in fields.items() if name in (*texts.FIELDS, "cubin")}
+    return {**own, "more": {name: content for name, content in fields.items() if name not in own}}
+
+
+def without_texts(doc: dict[str, Any]) -> dict[str, Any]:
+    """The JSON of an artifact without what its files hold."""
+    return {name: value for name, value in doc.items() if name not in (*texts.FIELDS, "more", "lines")}
 
 
 @contextlib.contextmanager

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from tileviz import texts
 from tileviz.errors import BadRequest
 from tileviz.records import canonical_json
 from tileviz.store import schemas
@@ -21,7 +22,7 @@ HEAD = ("kernel", "target", "device")
 
 NEEDED = ("kernel", "target", "status")
 
-COUNTED = ("source", "ptx", "sass")
+COUNTED = texts.counted()
 """Texts whose instruction counts have columns."""
 
 DELIMITERS = (",", ";", "\t")

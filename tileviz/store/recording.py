@@ -20,7 +20,7 @@ from tileviz.errors import StoreError
 from tileviz.measured import BaselineResult, Timing, quantile
 from tileviz.records import Trial
 from tileviz.records_json import to_json
-from tileviz.store.artifacts import LINES, file_names
+from tileviz.store.artifacts import LINES, contents, without_texts
 from tileviz.store.database import MIGRATIONS, run_script
 from tileviz.store.rows import packed
 from tileviz.store.store import Store
@@ -142,16 +142,14 @@ class _Writer:
         artifact = self.source.artifact(key)
         if artifact is None:
             return False
-        files = {file: getattr(artifact, name) for name, file in file_names(artifact.source_language).items() if name != "cubin"}
+        files = contents(artifact)
         if artifact.lines:
             files[LINES] = json.dumps(artifact.lines, separators=(",", ":"))
-        doc = to_json(replace(artifact, source="", ptx=None, sass=None, ir=None, program=None, lines={}))
-        doc = {name: value for name, value in doc.items() if name not in ("source", "ptx", "sass", "ir", "program", "lines")}
+        doc = without_texts(to_json(artifact))
         self._insert(connection, "artifact", {"key": key, "created": 0.0, "complete": 1, "doc": json.dumps(doc)}, "OR REPLACE")
         for name, text in files.items():
-            if text is not None:
-                values = {"artifact": key, "name": name, "hash": self._pack(connection, text)}
-                self._insert(connection, "artifact_file", values, "OR REPLACE")
+            values = {"artifact": key, "name": name, "hash": self._pack(connection, text)}
+            self._insert(connection, "artifact_file", values, "OR REPLACE")
         return True
 
     def _pack(self, connection, text: str) -> str:

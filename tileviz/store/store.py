@@ -14,7 +14,7 @@ from typing import Any
 from tileviz.errors import StoreError
 from tileviz.records import Artifact, Device, JobView, Trial
 from tileviz.records_json import artifact_from_json, device_from_json, to_json, trial_from_json
-from tileviz.store.artifacts import ArtifactFiles
+from tileviz.store.artifacts import ArtifactFiles, without_texts
 from tileviz.store.database import Database
 from tileviz.store.deletion import DeletionStore
 from tileviz.store.home import tileviz_home
@@ -166,9 +166,7 @@ class Store(SweepStore, PresetStore, DeletionStore):
     def save_artifact(self, artifact: Artifact, *, complete: bool = True) -> None:
         """Writes the files, then the row. An incomplete artifact has its source only and is never a cache hit."""
         self.files.write(artifact)
-        doc = to_json(artifact)
-        for name in ("source", "ptx", "sass", "ir", "program", "lines"):
-            doc.pop(name, None)
+        doc = without_texts(to_json(artifact))
         self.database.write(
             "INSERT OR REPLACE INTO artifact VALUES (?, ?, ?, ?)", (artifact.key, time.time(), int(complete), json.dumps(doc))
         )

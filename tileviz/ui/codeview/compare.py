@@ -112,7 +112,7 @@ def _missing(against: Other) -> None:
 
 
 def _draw(left: Artifact, right: Artifact, kernel: Kernel) -> None:
-    options = [title for title in texts.titles(left) if title != texts.PYTHON and title in texts.titles(right)]
+    options = [title for title in texts.titles(left) if title != texts.PROGRAM.title and title in texts.titles(right)]
     if not options:
         st.info("A is code for the CPU and B is code for a GPU: they have no text in common.")
         return

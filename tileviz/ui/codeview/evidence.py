@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from tileviz import lens
+from tileviz import lens, texts
 from tileviz.engine.code_checks import code_of, in_order
 from tileviz.engine.requests import Request
 from tileviz.kernels.base import Kernel
@@ -109,8 +109,8 @@ def _listing(text: str, language: str) -> lens.Listing:
 
 def class_frame(artifact: Artifact) -> pd.DataFrame:
     """A row for each class that occurs in any text."""
-    names = {"source": "C" if artifact.source_language == "c" else "CUDA", "ptx": "PTX", "sass": "SASS"}
-    found = {names[text]: counts for text, counts in artifact.instructions.items()}
+    named = {name: texts.named(name, artifact.source_language).title for name in texts.counted()}
+    found = {named[name]: counts for name, counts in artifact.instructions.items() if name in named}
     rows = []
     for cls in lens.CLASSES:
         values = {text: counts.get(cls.name, 0) for text, counts in found.items()}
@@ -120,9 +120,9 @@ def class_frame(artifact: Artifact) -> pd.DataFrame:
 
 
 def shape_frame(artifact: Artifact) -> pd.DataFrame:
-    """Opcodes of the classes that a tile is fed and multiplied with, from SASS, or else PTX, or else the source."""
-    known = (("sass", artifact.sass), ("ptx", artifact.ptx), (artifact.source_language, artifact.source))
-    language, text = next((name, text) for name, text in known if text)
+    """Opcodes of the classes that a tile is fed and multiplied with, from the text nearest to the machine."""
+    known = ((texts.named(name, artifact.source_language), texts.content(artifact, name)) for name in reversed(texts.counted()))
+    language, text = next((text.language, content) for text, content in known if content)
     read = _listing(text, language)
     rows = [
         {"opcode": name, "written": count, "class": cls.title}

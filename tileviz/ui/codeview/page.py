@@ -12,6 +12,7 @@ from tileviz.errors import BadRequest
 from tileviz.formats import assignments
 from tileviz.kernels.base import Kernel
 from tileviz.records import Artifact, JobView, Trial
+from tileviz.texts import compiled
 from tileviz.ui import links, session
 from tileviz.ui.codeview import compare, evidence, lowering, panes, recent, rungs, texts
 from tileviz.ui.form import held, recorded, sidebar
@@ -202,7 +203,7 @@ def _failed(request: Request, artifact: Artifact) -> Artifact:
     latest = store().latest(request.key)
     if latest is not None and artifact.ptx is None and latest.status not in ("ok", "cancelled", "pruned"):
         headline.status(latest)
-        why = {text: latest.reason for text in ("ptx", "sass")}
+        why = {text: latest.reason for text in compiled()}
         return replace(artifact, missing={**why, **artifact.missing})
     blank = Trial("", request.kernel, request.problem, request.config, request.target, None, "ok")
     headline.status(with_code(blank, artifact, artifact.seconds))

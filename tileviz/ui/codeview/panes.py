@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from tileviz import lens
+from tileviz import texts as registry
 from tileviz.kernels.base import Kernel
 from tileviz.lens.taxonomy import instruction
 from tileviz.records import Artifact, JobView
@@ -18,6 +19,9 @@ from tileviz.ui.parts.stores import store
 from tileviz.ui.parts.trouble import guarded, plain
 
 HEIGHT = 640
+
+MACHINE = frozenset(text.language for text in registry.texts() if text.made == "compiled")
+"""Languages whose instructions are told of one by one."""
 
 SIDES = (session.LEFT, session.RIGHT)
 
@@ -78,7 +82,7 @@ def _keep_last(clicks: Sequence[Click | None]) -> None:
 
 def _side(side: str, artifact: Artifact, kernel: Kernel) -> Click | None:
     options = texts.titles(artifact)
-    default = texts.PYTHON if side == session.LEFT else next(t for t in (texts.CUDA, texts.C) if t in options)
+    default = texts.PROGRAM.title if side == session.LEFT else texts.source_title(artifact)
     chosen = st.segmented_control(
         f"Text on the {side}", options, default=default, required=True, key=side, bind="query-params", label_visibility="collapsed"
     )
@@ -105,7 +109,7 @@ def next_text(side: str, titles: Sequence[str], shown: str) -> Callable[[int], N
 
 def pane(view: View, *, key: str, file: str, line: int | None = None, on_step: Callable[[int], None] | None = None) -> Click | None:
     """One view in a pane, with every instruction class lit. Gives the last click on a line."""
-    classes, spans = code.lit(view.text, view.language) if view.language in LIT else ([], [])
+    classes, spans = code.lit(view.text, view.language) if view.language in lens.LANGUAGES else ([], [])
     text = Text(
         view.text, view.language, view.title, file, classes, spans, view.links, view.numbers, note=view.note, top=view.top,
         tips=tips(view.text, view.language),
@@ -113,14 +117,10 @@ def pane(view: View, *, key: str, file: str, line: int | None = None, on_step: C
     return code_pane(text, key=key, line=line, linked=True, height=HEIGHT, group="code", on_step=on_step)
 
 
-LIT = ("cuda", "c", "ptx", "sass")
-"""Languages with instruction classes."""
-
-
 @st.cache_data(max_entries=64, show_spinner=False)
 def tips(text: str, language: str) -> dict[str, str]:
-    """What each instruction of a PTX or SASS text is and does, by its spelling."""
-    if language not in ("ptx", "sass"):
+    """What each instruction of PTX or SASS is and does, by its spelling."""
+    if language not in MACHINE:
         return {}
     spellings = {line.text[hit.start : hit.end] for line in lens.listing(text, language).lines for hit in line.hits}
     found = ((spelling, instruction(spelling)) for spelling in spellings)

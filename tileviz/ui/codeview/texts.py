@@ -1,21 +1,19 @@
 """The texts of an artifact as panes show them: names, languages, links to each other, and why one is missing."""
 
 import io
-import re
 import zipfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from tileviz import texts
 from tileviz.kernels.base import Kernel
 from tileviz.lens import opening
 from tileviz.lens.directives import hide
 from tileviz.records import Artifact
+from tileviz.texts import Text
 from tileviz.ui.parts import extract, script
 
-PYTHON, IR, CUDA, C, PTX, SASS = "Python", "IR", "CUDA", "C", "PTX", "SASS"
-
-FILES = {PYTHON: "py", IR: "tir", CUDA: "cu", C: "c", PTX: "ptx", SASS: "sass"}
-FIELDS = {IR: "ir", CUDA: "source", C: "source", PTX: "ptx", SASS: "sass"}
+PROGRAM, SOURCE = texts.named("program"), "source"
 
 NO_LINES = "no line information"
 
@@ -49,52 +47,54 @@ class View:
 
 def titles(artifact: Artifact) -> list[str]:
     """The texts that there are or could be, from the tile program to the machine."""
-    if artifact.source_language == "c":
-        return [PYTHON, IR, C]
-    return [PYTHON, IR, CUDA, PTX, SASS]
+    return [text.title for text in texts.of(artifact.source_language)]
 
 
 def there(artifact: Artifact) -> list[str]:
     """Those of the titles that could be made."""
-    return [title for title in titles(artifact) if title == PYTHON or getattr(artifact, FIELDS[title]) is not None]
+    kept = (text for text in texts.of(artifact.source_language) if text is PROGRAM or _content(artifact, text) is not None)
+    return [text.title for text in kept]
+
+
+def titled(artifact: Artifact, title: str) -> Text:
+    """The text of an artifact by its title."""
+    return next(text for text in texts.of(artifact.source_language) if text.title == title)
+
+
+def source_title(artifact: Artifact) -> str:
+    return texts.named(SOURCE, artifact.source_language).title
+
+
+def _content(artifact: Artifact, text: Text) -> str | None:
+    return texts.content(artifact, text.name)
 
 
 def view(artifact: Artifact, kernel: Kernel, title: str) -> View:
     """One text of an artifact. Every link goes by lines of the CUDA (or C) text."""
-    if title == PYTHON:
-        return _python(artifact, kernel)
-    text = getattr(artifact, FIELDS[title])
-    if title == SASS and text is not None:
-        text = narrow(text)
-    if text is None:
-        why = artifact.missing.get(FIELDS[title]) or f"This artifact was made without {title}: compile it again."
-        return View(title, title.lower(), None, why)
-    language = artifact.source_language if title in (CUDA, C) else title.lower()
-    if title in (CUDA, C):
-        text = hide(text, language)
-        count = text.count("\n") + 1 if _is_linked(artifact) else 0
-        return View(title, language, text, links=tuple(n for row in range(1, count + 1) for n in (row, row)))
-    return View(title, language, text, links=_pairs(artifact.lines.get(FIELDS[title], ())))
+    text = titled(artifact, title)
+    if text is PROGRAM:
+        return _program(artifact, kernel)
+    content = _content(artifact, text)
+    if content is None:
+        why = artifact.missing.get(text.name) or f"This artifact was made without {title}: compile it again."
+        return View(title, text.language, None, why)
+    shown = hide(text.shown(content), text.language)
+    if text.name != SOURCE:
+        return View(title, text.language, shown, links=_pairs(artifact.lines.get(text.name, ())))
+    count = shown.count("\n") + 1 if artifact.lines else 0
+    return View(title, text.language, shown, links=tuple(n for row in range(1, count + 1) for n in (row, row)))
 
 
-def narrow(sass: str) -> str:
-    """SASS without the wide columns that nvdisasm pads with; line for line the same instructions."""
-    return _PADDED.sub(lambda m: f"/*{m[1]}*/ {(m[2] or '').strip():>4} ", sass)
-
-
-#         /*0150*/              @!P0 BRA `(.L_x_12) ;
-_PADDED = re.compile(r"^[ \t]+/\*([0-9a-f]{4,})\*/[ \t]+(@!?U?P\w+[ \t]+)?", re.M)
-
-
-def _python(artifact: Artifact, kernel: Kernel) -> View:
+def _program(artifact: Artifact, kernel: Kernel) -> View:
     """The tile program with the lines of its file; the artifact keeps the file as it was compiled."""
     if not artifact.program:
-        return View(PYTHON, "python", hide(script.program_source(kernel), "python"))
+        return View(PROGRAM.title, PROGRAM.language, hide(script.program_source(kernel), "python"))
     shown = _without_directives(extract.numbered(artifact.program, extract.program_roots(artifact.program)))
     rows = {number: row for row, (number, _) in enumerate(shown, 1) if number}
     found = enumerate(artifact.lines.get("source", ()), 1)
     links = tuple(n for cuda, python in found if python in rows for n in (rows[python], cuda))
-    return View(PYTHON, "python", "\n".join(text for _, text in shown), links=links, numbers=tuple(number for number, _ in shown))
+    content, numbers = "\n".join(text for _, text in shown), tuple(number for number, _ in shown)
+    return View(PROGRAM.title, PROGRAM.language, content, links=links, numbers=numbers)
 
 
 def _without_directives(shown: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:
@@ -107,17 +107,14 @@ def _pairs(lines: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(n for row, line in enumerate(lines, 1) if line for n in (row, line))
 
 
-def _is_linked(artifact: Artifact) -> bool:
-    return bool(artifact.lines)
-
-
 def file_name(artifact: Artifact, kernel: Kernel, title: str) -> str:
-    return f"{kernel.name}_{artifact.target}.{FILES[title]}"
+    return f"{kernel.name}_{artifact.target}.{titled(artifact, title).extension}"
 
 
 def whole(artifact: Artifact, kernel: Kernel, title: str) -> str | None:
     """A text as it is downloaded: the kernel's whole file, and SASS as nvdisasm printed it."""
-    return (artifact.program or kernel.source) if title == PYTHON else getattr(artifact, FIELDS[title])
+    text = titled(artifact, title)
+    return (artifact.program or kernel.source) if text is PROGRAM else _content(artifact, text)
 
 
 def archive(artifact: Artifact, kernel: Kernel) -> bytes:

@@ -2,19 +2,20 @@
 
 import streamlit as st
 
-from tileviz import lens
+from tileviz import lens, texts
 from tileviz.kernels.base import Kernel
 from tileviz.lens.directives import hide
 from tileviz.lens.opening import opening, program_row
 from tileviz.records import Artifact
+from tileviz.texts import Text
 from tileviz.ui import links
 from tileviz.ui.parts import script
-from tileviz.ui.parts.codepane import Text, code_pane
+from tileviz.ui.parts.codepane import Text as Shown
+from tileviz.ui.parts.codepane import code_pane
 from tileviz.ui.parts.trouble import plain
 
-SOURCE_TITLES = {"cuda": "CUDA", "c": "C"}
-FILES = {"CUDA": "cu", "C": "c", "PTX": "ptx", "SASS": "sass", "Tile program": "py"}
 PROGRAM = "Tile program"
+"""What the program is called beside texts that were made of it."""
 
 MOST_HEIGHT = 560
 """Pixels of the pane; a short text takes less, and the reader may drag it to another height."""
@@ -22,18 +23,18 @@ MOST_HEIGHT = 560
 
 def draw(artifact: Artifact, kernel: Kernel) -> None:
     """A chooser of texts and the pane. A text that could not be made says why."""
-    texts = texts_of(artifact, kernel)
+    found = texts_of(artifact, kernel)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown("**Generated code**")
-        options = list(texts)
+        options = list(found)
         chosen = st.segmented_control("Text", options, default=options[0], required=True, key="text", label_visibility="collapsed")
         links.to_page("codeview", "Open in Code", ":material/code:")
-    chosen = chosen if chosen in texts else options[0]
-    text, language = texts[chosen]
-    if text is None:
-        st.info(plain(artifact.missing.get(chosen.lower(), f"This artifact has no {chosen}.")))
+    chosen = chosen if chosen in found else options[0]
+    text, content = found[chosen]
+    if content is None:
+        st.info(plain(artifact.missing.get(text.name, f"This artifact has no {chosen}.")))
         return
-    pane(text, language, key="code", title=chosen, file=f"{kernel.name}_{artifact.target}.{FILES[chosen]}")
+    pane(content, text.language, key="code", title=chosen, file=f"{kernel.name}_{artifact.target}.{text.extension}")
 
 
 def pane(text: str, language: str, *, key: str, title: str, file: str) -> None:
@@ -41,24 +42,21 @@ def pane(text: str, language: str, *, key: str, title: str, file: str) -> None:
     text = hide(text, language)
     classes, spans = lit(text, language)
     top = program_row(text) if language == "python" else opening(text, language)
-    code_pane(Text(text, language, title, file, classes, spans, top=top), key=key, height=MOST_HEIGHT)
+    code_pane(Shown(text, language, title, file, classes, spans, top=top), key=key, height=MOST_HEIGHT)
 
 
-def texts_of(artifact: Artifact, kernel: Kernel) -> dict[str, tuple[str | None, str]]:
-    """{title: (text or None when it could not be made, language)}, the source first."""
-    language = artifact.source_language
-    found = {SOURCE_TITLES[language]: (artifact.source, language)}
-    for title, text in (("PTX", artifact.ptx), ("SASS", artifact.sass)):
-        if text is not None or title.lower() in artifact.missing:
-            found[title] = (text, title.lower())
-    found[PROGRAM] = (script.program_source(kernel), "python")
-    return found
+def texts_of(artifact: Artifact, kernel: Kernel) -> dict[str, tuple[Text, str | None]]:
+    """{title: (text, its content or None when it could not be made)} of every text with instructions, then the program."""
+    read = [text for text in texts.of(artifact.source_language) if text.reader.classes]
+    found = {text.title: (text, texts.content(artifact, text.name)) for text in read}
+    known = {title: (text, content) for title, (text, content) in found.items() if content is not None or text.name in artifact.missing}
+    return {**known, PROGRAM: (texts.named("program"), script.program_source(kernel))}
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
 def lit(text: str, language: str) -> tuple[list[dict], list[tuple[int, int, int, int]]]:
     """(classes, spans) for the pane: which characters of which line are an instruction of which class."""
-    if language == "python":
+    if language not in lens.LANGUAGES:
         return [], []
     order = {cls.name: i for i, cls in enumerate(lens.CLASSES)}
     spans = [

@@ -3,12 +3,13 @@
 import pandas as pd
 import streamlit as st
 
-from tileviz import lens
+from tileviz import lens, texts
 from tileviz.formats import percent, seconds
 from tileviz.records import Artifact, Resources
 from tileviz.ui.parts.trouble import plain
 
-TEXT_NAMES = {"source": "source", "ptx": "PTX", "sass": "SASS"}
+TEXT_NAMES = {name: "source" if name == "source" else texts.named(name).title for name in reversed(texts.counted())}
+"""Titles of the texts with counts, nearest to the machine first; the source is CUDA or C."""
 
 
 SERIAL = "The C of the CPU target is one serial loop nest: it has no GPU instructions to count."

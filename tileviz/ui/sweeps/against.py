@@ -28,8 +28,8 @@ def measures(table: SweepTable) -> list[str]:
     """What there is to set latency against, in this sweep: resources, then counts as `SASS: Tensor core`."""
     found = [title for title, column in MEASURES.items() if column in table.rows and _says(table.rows[column])]
     present = {(text, name) for counts in table.counted if counts for text, own in counts.items() for name, n in own.items() if n}
-    for text in ("sass", "ptx", "source"):
-        found += [f"{TEXT_NAMES[text]}: {cls.title}" for cls in lens.CLASSES if (text, cls.name) in present]
+    for text, title in TEXT_NAMES.items():
+        found += [f"{title}: {cls.title}" for cls in lens.CLASSES if (text, cls.name) in present]
     return found
 
 

@@ -17,9 +17,6 @@ from tileviz.ui.parts.trouble import plain
 from tileviz.ui.sweeps import address
 from tileviz.ui.sweeps.table import MEASURED, NOT_RUN, PRUNED, UNTOLD, SweepTable, differing, rated
 
-COUNTED = ("sass", "ptx", "source")
-"""The texts whose counts are shown: the first that there is."""
-
 ROW_PX = 28
 
 
@@ -189,7 +186,7 @@ def facts(table: SweepTable, index: int) -> dict[str, str]:
         "tiles on the stack": _int(row.get("stack_bytes"), " B"),
         "compile": f"{significant(row['compile_s'])} s" if _has(row.get("compile_s")) else "",
     }
-    text = next((name for name in COUNTED if name in counts), None)
+    text = next((name for name in TEXT_NAMES if name in counts), None)
     found |= {
         f"{cls.title} ({TEXT_NAMES[text]})": f"{counts[text][cls.name]:,}" for cls in lens.CLASSES if text and counts[text].get(cls.name)
     }

@@ -1,6 +1,9 @@
-"""Finds the calls that matter in TileLang's CUDA and C text: whole names in front of their arguments, never in includes or comments."""
+"""TileLang's CUDA text, or C for the CPU target, and the calls in it that matter: whole names before their
+arguments, never in includes or comments."""
 
 import re
+
+from tileviz.texts.base import Found, Reader, Text
 
 _TRANSPOSED = ("", "_trans")
 _LDMATRIX = [f"ptx_ldmatrix_x{n}{end}" for n in (1, 2, 4) for end in _TRANSPOSED]
@@ -75,7 +78,7 @@ def blank_comments(text: str) -> str:
     return _NO_CODE.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
 
 
-def cuda_calls(line: str) -> list[tuple[int, int, str]]:
+def cuda_calls(line: str) -> list[Found]:
     found = _calls(line, _CUDA_NAMES)
     if "." in line:
         found += [(*match.span(1), "barrier") for match in _METHOD.finditer(line)]
@@ -83,11 +86,11 @@ def cuda_calls(line: str) -> list[tuple[int, int, str]]:
     return found
 
 
-def c_calls(line: str) -> list[tuple[int, int, str]]:
+def c_calls(line: str) -> list[Found]:
     return _calls(line, _C_NAMES)
 
 
-def _calls(line: str, names: dict[str, str]) -> list[tuple[int, int, str]]:
+def _calls(line: str, names: dict[str, str]) -> list[Found]:
     if "(" not in line:
         return []
     return [(*match.span(1), names[match[1]]) for match in _CALL.finditer(line) if match[1] in names]
@@ -99,3 +102,31 @@ def _by_name(calls: dict[str, str]) -> dict[str, str]:
 
 _CUDA_NAMES = _by_name(CUDA_CALLS)
 _C_NAMES = _by_name(C_CALLS)
+
+# for (int i_3 = 0; i_3 < 2; ++i_3)      float2 __12;      broadcast_var_4     desc_b_1
+COUNTERS = re.compile(r"\b(i|k|ki|rv|v_?|_|broadcast_var|desc_[ab])_\d+\b")
+
+TEXTS = (
+    Text(
+        name="source",
+        title="CUDA",
+        language="cuda",
+        extension="cu",
+        file="source.cu",
+        # extern "C" __global__ void gemm_kernel(...) {
+        reader=Reader(blank_comments, cuda_calls, CUDA_CLASSES, re.compile(r"^extern .*\{$", re.M), COUNTERS),
+        made="lowered",
+        targets="cuda",
+    ),
+    Text(
+        name="source",
+        title="C",
+        language="c",
+        extension="c",
+        file="source.c",
+        # int32_t gemm_kernel(...) {
+        reader=Reader(blank_comments, c_calls, C_CLASSES, re.compile(r"^\w[^;\n]*\{$", re.M), COUNTERS),
+        made="lowered",
+        targets="cpu",
+    ),
+)

@@ -1,6 +1,8 @@
-"""Finds the instructions that matter in PTX, inline assembly included, by the opcode that opens each statement."""
+"""PTX, and the instructions in it that matter, inline assembly included, by the opcode that opens each statement."""
 
 import re
+
+from tileviz.texts.base import Found, Reader, Text
 
 # Tried from the top: a later line may be wider than an earlier one.
 PATTERNS = (
@@ -39,7 +41,7 @@ def blank_comments(text: str) -> str:
     return _COMMENT.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
 
 
-def instructions(line: str) -> list[tuple[int, int, str]]:
+def instructions(line: str) -> list[Found]:
     """(start, end, class) of each opcode of a class."""
     found = []
     for match in _OPCODE.finditer(line):
@@ -54,3 +56,30 @@ def class_of(opcode: str) -> str | None:
     if opcode not in _KNOWN:
         _KNOWN[opcode] = next((cls for cls, pattern in _CLASSES if pattern.match(opcode + ";")), None)
     return _KNOWN[opcode]
+
+
+READER = Reader(
+    prepare=blank_comments,
+    find=instructions,
+    classes=CLASSES_SHOWN,
+    # .visible .entry gemm_kernel(
+    begin=re.compile(r"^\.visible \.entry", re.M),
+    # 	@%p1 bra 	$L__BB0_2;       add.s32 	%r2, %r1, 1;
+    names=re.compile(r"(%[a-z]+)\d+|(\$L__\w*?)\d+(?:_\d+)?\b"),
+    # 	@%p1 fma.rn.f32 	%f1, %f2, %f3, %f4;
+    opcode=re.compile(r"\s*(?:\{\s*)?(?:@!?%?\w+\s+)?([a-z][a-z0-9_]*(?:\.\w+)+)(?=[\s;])"),
+)
+
+TEXTS = (
+    Text(
+        name="ptx",
+        title="PTX",
+        language="ptx",
+        extension="ptx",
+        file="kernel.ptx",
+        reader=READER,
+        made="compiled",
+        make=lambda made: made.ptx(),
+        targets="cuda",
+    ),
+)

@@ -3,7 +3,7 @@
 import pytest
 
 from tileviz import lens
-from tileviz.lens.ptx import class_of
+from tileviz.texts.ptx import class_of
 
 
 @pytest.mark.parametrize(
