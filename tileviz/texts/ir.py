@@ -3,6 +3,8 @@
 from tileviz.texts.base import Reader, Text
 from tileviz.texts.source import COUNTERS
 
+READER = Reader(names=COUNTERS)
+
 TEXTS = (
     Text(
         name="ir",
@@ -10,7 +12,7 @@ TEXTS = (
         language="ir",
         extension="tir",
         file="kernel.tir",
-        reader=Reader(names=COUNTERS),
+        reader=READER,
         made="lowered",
     ),
 )
