@@ -7,9 +7,9 @@ from typing import Any
 import streamlit as st
 
 from tileviz.compiler import toolchain
+from tileviz.engine.jobs import race
 from tileviz.engine.requests import L2_MODES
 from tileviz.engine.strategies import STRATEGIES
-from tileviz.engine.sweeps import rival
 from tileviz.engine.sweeps.budget import EFFORTS
 from tileviz.engine.sweeps.request import SweepRequest, resolve_sweep
 from tileviz.engine.sweeps.space import Space, offered_values
@@ -262,7 +262,7 @@ def _search(kernel: Kernel, place: Place) -> dict[str, Any]:
             )
             settings[name] = found
         settings["baselines"] = st.checkbox("Baselines at the end", value=True, key="sw_baselines", **KEEP)
-        refused = rival.why_not_on(place.target.name)
+        refused = race.why_not_on(place.target.name)
         settings["race"] = not refused and st.checkbox("Race TileLang's AutoTuner at the end", key="sw_race", help=RACE_HELP, **KEEP)
         if refused:
             st.caption(plain(f"No race against TileLang's autotune here: {refused}."))
