@@ -10,7 +10,7 @@ from tests.ui import code_examples
 from tileviz import kernels, lens, texts
 from tileviz.cli import arguments, diff
 from tileviz.cli.trials import emitted
-from tileviz.engine.jobs import counted, stored_code
+from tileviz.engine.jobs.compile import counted, stored_code
 from tileviz.errors import UnknownName
 from tileviz.lens import classes
 from tileviz.lens import diff as difference

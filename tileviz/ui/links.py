@@ -14,8 +14,8 @@ from tileviz import kernels
 from tileviz.engine.requests import FLUSHES, INPUTS, L2_MODES
 from tileviz.errors import BadRequest
 from tileviz.formats import word
-from tileviz.kernels.base import Kernel
-from tileviz.kernels.pass_configs import parse_pass_config
+from tileviz.kernels.toolkit.base import Kernel
+from tileviz.kernels.toolkit.pass_configs import parse_pass_config
 from tileviz.records import FLOP_COUNTS, Trial
 from tileviz.ui import session
 from tileviz.ui.parts.offered import offer

@@ -7,7 +7,7 @@ import streamlit as st
 
 from tileviz import lens
 from tileviz import texts as registry
-from tileviz.kernels.base import Kernel
+from tileviz.kernels.toolkit.base import Kernel
 from tileviz.lens.taxonomy import instruction
 from tileviz.records import Artifact, JobView
 from tileviz.ui import session

@@ -123,7 +123,7 @@ def _of(value, words) -> str:
 @guarded
 def _start(trial: Trial) -> None:
     """In the callback: the job takes the place of the one in the address, and the page watches it."""
-    from tileviz.engine import lane_tasks
+    from tileviz.engine.jobs import profile
 
     try:
         request = requests.resolve(
@@ -132,8 +132,7 @@ def _start(trial: Trial) -> None:
     except TilevizError as error:
         links.note([f"This result cannot be profiled here: {error.message}."])
         return
-    job = lane_tasks.profile(store(), request, trial.trial)
-    shown.show_job(job)
+    shown.show_job(profile.submit(store(), request, trial.trial))
 
 
 _RIGHT = {"value": st.column_config.TextColumn("value", alignment="right")}

@@ -7,7 +7,7 @@ import streamlit as st
 
 from tileviz.engine import presets
 from tileviz.formats import word
-from tileviz.kernels.base import Kernel
+from tileviz.kernels.toolkit.base import Kernel
 from tileviz.records import Config, Problem, TunedConfig
 from tileviz.ui import links, session
 from tileviz.ui.parts.places import Place

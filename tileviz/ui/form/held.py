@@ -9,7 +9,7 @@ from streamlit.errors import StreamlitAPIException
 from tileviz import kernels
 from tileviz.errors import TilevizError
 from tileviz.formats import word
-from tileviz.kernels.base import Kernel
+from tileviz.kernels.toolkit.base import Kernel
 from tileviz.records import Config, Problem, Trial
 from tileviz.ui import links, session
 from tileviz.ui.form.defaults import defaults, keep_base, start
