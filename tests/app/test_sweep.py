@@ -12,6 +12,7 @@ from tileviz.engine.jobs import importance, race
 from tileviz.engine.sweeps.request import resolve_sweep
 from tileviz.records import TunedConfig
 from tileviz.store import exchange
+from tileviz.ui import session
 from tileviz.ui.sweeps import bringing, map_view, results, space_form
 from tileviz.ui.sweeps.space_words import count_words
 
@@ -386,3 +387,19 @@ def test_what_was_open_is_open_again_after_a_visit_to_explore(store):
     app.switch_page("pages/sweep.py").run()
     assert "Sweep s1" in plainly(app) and "Config 12" in plainly(app)
     assert app.query_params["sweep"] == ["s1"] or app.query_params["sweep"] == "s1"
+
+
+@pytest.mark.parametrize("page, shown", [("codeview", None), ("explore", "t12")])
+def test_a_cell_goes_to_its_code_and_its_result_by_its_trial(page, shown, store, with_h200):
+    sweep_examples.stored(store)
+    table = {row.ordinal: row for row in sweep_examples.rows()}
+    problem, config = sweep_examples.PROBLEM, table[12].config
+    store.save_trial(examples.trial("gemm", problem=problem, config=config, device=examples.H200, trial="t12"))
+    app = opened("sweep", sweep="s1", config="12")
+    app.session_state[session.FOLLOWED] = "t12"
+    app.query_params["trial"] = "t12"
+    app.switch_page(f"pages/{page}.py").run()
+    assert session.FOLLOWED not in app.session_state
+    assert app.session_state["block_M"] == str(config["block_M"]) and app.session_state["M"] == str(problem["M"])
+    assert app.selectbox(key="target").value == "cuda:0"
+    assert app.query_params.get("trial") in ([shown] if shown else None, shown)

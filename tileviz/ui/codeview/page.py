@@ -35,7 +35,8 @@ def read_address() -> None:
     """What the link asks for; a link to a trial alone loads that trial's knobs, and not its result."""
     links.follow_trial(lambda trial: links.of_trial(trial, trial.target), keep=session.CODE_WORDS)
     links.read_link()
-    held.carry("codeview")
+    if held.carry("codeview"):
+        session.unlink(session.TRIAL)  # the knobs say it all; the page shows no result
 
 
 def form() -> tuple[Chosen, Request | None, str]:

@@ -162,17 +162,21 @@ def current_place() -> Place:
 # from page to page
 
 
-def carry(page: str) -> None:
+def carry(page: str) -> bool:
     """Takes the form's values along from another page that has the same form, or from a link to a
-    trial that was followed there; Streamlit forgets a widget when its page is left."""
+    trial that was followed there; Streamlit forgets a widget when its page is left. True for a trial."""
     came_from = st.session_state.get(session.FORM_PAGE)
     st.session_state[session.FORM_PAGE] = page
     followed = st.session_state.pop(session.FOLLOWED, None)
     if followed is not None:
         _follow(followed)
-    elif came_from is None or came_from == page:
-        return
-    values = st.session_state.get(session.FORM_WORDS, {})
+    if followed is not None or came_from not in (None, page):
+        _write(st.session_state.get(session.FORM_WORDS, {}))
+    return followed is not None
+
+
+def _write(values: dict[str, str]) -> None:
+    """The form holds these words, and the address says them."""
     _forget_pass_configs(values)
     for name, value in values.items():
         st.session_state[name] = value
