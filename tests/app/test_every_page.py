@@ -11,7 +11,7 @@ from tests.ui import examples
 from tileviz import kernels
 from tileviz.compiler import toolchain
 from tileviz.engine import requests
-from tileviz.ui.headline import SENTENCES
+from tileviz.ui.parts.headline import SENTENCES
 from tileviz.ui.sweeps import results
 
 VIEWS = itertools.cycle(results.TABS)
