@@ -3,6 +3,9 @@
 import re
 import shlex
 import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -46,15 +49,34 @@ def test_every_folder_it_names_exists():
             assert (ROOT / name).exists(), name
 
 
-def test_its_example_kernel_needs_its_file_and_its_line_alone(home, tmp_path):
-    shutil.copytree(ROOT / "tileviz", tmp_path / "copy" / "tileviz", ignore=shutil.ignore_patterns("__pycache__"))
-    kernels = tmp_path / "copy" / "tileviz" / "kernels"
+@pytest.fixture
+def with_example(tmp_path) -> Path:
+    """A copy of the project, with the example kernel's file, and its line at the end of MODULES."""
+    copy = tmp_path / "copy"
+    for folder in ("tileviz", "tests"):
+        shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", copy)
     program, line = (block for block in blocks("python") if "relu" in block)
-    (kernels / "relu.py").write_text(program)
-    registry = kernels / "__init__.py"
-    registry.write_text(registry.read_text().replace("MODULES = {\n", f"MODULES = {{\n{line}", 1))
-    done = tileviz("run", "relu", "-p", "N=10007", "--device", "cpu", "--json", cwd=tmp_path / "copy")
+    (copy / "tileviz" / "kernels" / "relu.py").write_text(program)
+    registry = copy / "tileviz" / "kernels" / "__init__.py"
+    registered = re.sub(
+        r"^MODULES = \{\n(.*?)^\}", lambda found: f"MODULES = {{\n{found[1]}{line}}}", registry.read_text(), flags=re.M | re.S
+    )
+    assert registered != registry.read_text()
+    registry.write_text(registered)
+    return copy
+
+
+def test_its_example_kernel_needs_its_file_and_its_line_alone(home, with_example):
+    done = tileviz("run", "relu", "-p", "N=10007", "--device", "cpu", "--json", cwd=with_example)
     assert done.status == 0, done.err
     assert done.json["verdict"]["ok"] and [b["name"] for b in done.json["baselines"]] == ["eager"]
-    gpu = tileviz("compile", "relu", "-p", "dtype=bfloat16", "--target", "sm_90a", "--emit", "source", cwd=tmp_path / "copy")
+    gpu = tileviz("compile", "relu", "-p", "dtype=bfloat16", "--target", "sm_90a", "--emit", "source", cwd=with_example)
     assert "relu_kernel" in gpu.out
+
+
+def test_its_example_kernel_passes_the_contract_tests_as_they_are(with_example):
+    contract = "tests/kernels/test_contract.py"
+    asked = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", contract, "-k", "relu or registry"]
+    done = subprocess.run(asked, cwd=with_example, capture_output=True, text=True)
+    assert done.returncode == 0 and re.search(r"^[2-9]\d passed", done.stdout, re.M), done.stdout[-3000:] + done.stderr[-1000:]
