@@ -26,6 +26,10 @@ def kernel(name: str) -> Kernel:
     return importlib.import_module(MODULES[name]).KERNEL
 
 
+code = kernel
+"""The declaration itself, with its program, inputs and reference."""
+
+
 def names() -> tuple[str, ...]:
     """Names of all kernels, in the order they are offered."""
     return tuple(MODULES)
