@@ -21,7 +21,7 @@ HOPPER, AMPERE = (9, 0), (8, 0)
 def test_every_kernel_has_one_and_it_comes_last():
     assert set(TRITON) == set(kernels.names()) == set(triton_calls.PROGRAMS) == set(triton_calls.CONFIGS)
     for name in kernels.names():
-        listed = expanded(kernels.kernel(name).baselines, "cpu", name)
+        listed = expanded(kernels.code(name).baselines, "cpu", name)
         assert listed[-1] is TRITON[name] and listed[-1].name == "triton"
     assert [b.name for b in expanded((), "cuda:0", "my_own")] == []
 
@@ -179,7 +179,7 @@ SMALL = [
 @pytest.mark.parametrize(("name", "problem"), SMALL, ids=lambda v: v if isinstance(v, str) else " ".join(map(str, v.values())))
 def test_every_config_that_launches_is_right_and_most_do(name, problem):
     pytest.importorskip("triton")
-    kernel = kernels.kernel(name)
+    kernel = kernels.code(name)
     problem = kernel.problem(problem)
     inputs = kernel.inputs(problem, Draw("cuda:0", 0))
     truth = Truth.of(kernel, problem, inputs)
@@ -200,7 +200,7 @@ def test_every_config_that_launches_is_right_and_most_do(name, problem):
 @pytest.mark.gpu
 def test_the_picked_triton_gemm_is_timed_like_any_other():
     pytest.importorskip("triton")
-    kernel = kernels.kernel("gemm")
+    kernel = kernels.code("gemm")
     problem = kernel.problem({"M": 1024, "N": 1024, "K": 1024, "dtype": "float16"})
     inputs = kernel.inputs(problem, Draw("cuda:0", 0))
     reference, timer = reference_of(kernel.reference, problem, inputs), pick_timer("cuda:0")

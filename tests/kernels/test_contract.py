@@ -16,7 +16,7 @@ from tileviz.errors import BadValue, UnknownName
 from tileviz.kernels.base import FLOAT_DTYPES, Choice
 
 ROOT = Path(__file__).resolve().parents[2]
-EVERY = pytest.mark.parametrize("kernel", [kernels.kernel(name) for name in kernels.names()], ids=lambda kernel: kernel.name)
+EVERY = pytest.mark.parametrize("kernel", [kernels.code(name) for name in kernels.names()], ids=lambda kernel: kernel.name)
 
 BLOCKED = """
 import sys
@@ -29,7 +29,7 @@ class Block:
 sys.meta_path.insert(0, Block())
 from tileviz import kernels
 for name in kernels.names():
-    kernel = kernels.kernel(name)
+    kernel = kernels.code(name)
     problem = kernel.problem()
     kernel.rules(problem, kernel.config(), None or __import__("tileviz.records").records.Target("cpu", "cpu"))
     kernel.cost(problem), kernel.source_hash
@@ -49,7 +49,7 @@ def test_the_registry_holds_the_five_in_order():
 
 def test_an_unknown_kernel_says_what_exists():
     with pytest.raises(UnknownName, match="no kernel 'gem'; known: flash_attention, gemm, "):
-        kernels.kernel("gem")
+        kernels.code("gem")
 
 
 def test_kernels_are_read_without_torch_or_tilelang():

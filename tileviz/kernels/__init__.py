@@ -1,10 +1,16 @@
-"""The kernels, one file each. A new one costs its file and its line in MODULES."""
+"""The kernels, one file each. A new one costs its file and its line in MODULES.
+
+`kernel(name)` is a kernel to ask: what pages, commands, sweeps and the engine know of it. `code(name)` is its declaration, with the
+program and all that builds and runs it: for children of the engine, measuring and tests.
+"""
 
 import functools
 import importlib
 
 from tileviz.errors import TilevizError, UnknownName
+from tileviz.kernels.asked import AskedKernel
 from tileviz.kernels.base import Kernel
+from tileviz.kernels.built_in import BuiltIn
 
 MODULES = {
     "vector_add": "tileviz.kernels.vector_add",
@@ -19,15 +25,17 @@ FOREIGN = (TilevizError, KeyError, TypeError, ValueError, ArithmeticError)
 
 
 @functools.cache
-def kernel(name: str) -> Kernel:
-    """The kernel of this name. Raises UnknownName, which says what exists."""
+def kernel(name: str) -> AskedKernel:
+    """The kernel of this name, to be asked. Raises UnknownName, which says what exists."""
+    has_code = BuiltIn(code(name))
+    return AskedKernel(has_code.card, has_code.answer)
+
+
+def code(name: str) -> Kernel:
+    """The declaration of this name. Raises UnknownName, which says what exists."""
     if name not in MODULES:
         raise UnknownName.of("kernel", name, MODULES)
     return importlib.import_module(MODULES[name]).KERNEL
-
-
-code = kernel
-"""The declaration itself, with its program, inputs and reference."""
 
 
 def names() -> tuple[str, ...]:

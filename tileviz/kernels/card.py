@@ -5,31 +5,34 @@ depends on a problem is not on the card: that is asked (`questions`).
 """
 
 import hashlib
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import msgspec
-from msgspec import Struct
-from msgspec import field as default
 
 from tileviz.errors import BadRequest
 from tileviz.kernels.fields import Choice, Flag, Knob, Real, Size
 from tileviz.records import Config, Problem
 
+__all__ = ["BaselineCard", "Card", "Choice", "Field", "Flag", "Knob", "Origin", "Preset", "Real", "Size", "pass_configs"]
+
 Field = Size | Choice | Flag | Real
 """A value of the problem."""
 
 
-class Preset(Struct, frozen=True):
+@dataclass(frozen=True)
+class Preset:
     """A named problem, with the config that suits it where the default does not."""
 
     name: str
     problem: Problem
-    config: Config = default(default_factory=dict)
+    config: Config = field(default_factory=dict)
     kind: str = "any"
     """`cuda`, `cpu` or `any`: on which kind of device it is offered."""
 
 
-class BaselineCard(Struct, frozen=True):
+@dataclass(frozen=True)
+class BaselineCard:
     """What a kernel is compared with, by name."""
 
     name: str
@@ -40,7 +43,8 @@ class BaselineCard(Struct, frozen=True):
     """True where its first call compiles: torch.compile."""
 
 
-class Origin(Struct, frozen=True):
+@dataclass(frozen=True)
+class Origin:
     """Where a kernel comes from."""
 
     hash: str
@@ -53,7 +57,8 @@ class Origin(Struct, frozen=True):
         return not self.file
 
 
-class Card(Struct, frozen=True, kw_only=True, dict=True):
+@dataclass(frozen=True, kw_only=True)
+class Card:
     """A kernel, without its code."""
 
     name: str
