@@ -32,7 +32,7 @@ from tileviz.engine.requests import Request, local_devices, resolve  # noqa: E40
 from tileviz.errors import BadRequest  # noqa: E402
 from tileviz.kernels.asked import AskedKernel  # noqa: E402
 from tileviz.kernels.card import Choice, Flag, Knob, Size  # noqa: E402
-from tileviz.kernels.pass_configs import COMMAND_LINE_ONLY, OFFERED, choices, known_pass_configs  # noqa: E402
+from tileviz.kernels.toolkit.pass_configs import COMMAND_LINE_ONLY, OFFERED, choices, known_pass_configs  # noqa: E402
 from tileviz.records import STATUSES, Config, Problem, Trial  # noqa: E402
 from tileviz.store import Store  # noqa: E402
 

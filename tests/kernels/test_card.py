@@ -10,7 +10,7 @@ from tileviz import kernels
 from tileviz.errors import BadRequest
 from tileviz.kernels.built_in import card_of
 from tileviz.kernels.card import Card, pass_configs
-from tileviz.kernels.fields import Choice, Flag, Knob, Real, Size
+from tileviz.kernels.toolkit.fields import Choice, Flag, Knob, Real, Size
 
 EVERY = pytest.mark.parametrize("card", [card_of(kernels.code(name)) for name in kernels.names()], ids=lambda card: card.name)
 

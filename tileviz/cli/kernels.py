@@ -7,7 +7,7 @@ from tileviz.compiler import targets
 from tileviz.engine import requests
 from tileviz.kernels.asked import AskedKernel
 from tileviz.kernels.card import Choice, Flag, Real, Size
-from tileviz.kernels.fields import LARGEST_SIZE
+from tileviz.kernels.toolkit.fields import LARGEST_SIZE
 from tileviz.records import Target
 
 

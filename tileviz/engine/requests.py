@@ -13,7 +13,7 @@ from tileviz.bench import facts, memory
 from tileviz.bench.baselines import expanded
 from tileviz.compiler import targets, toolchain
 from tileviz.engine import presets as starts
-from tileviz.engine.lanes import LACK_OF_MEMORY
+from tileviz.engine.processes.lanes import LACK_OF_MEMORY
 from tileviz.errors import BadValue
 from tileviz.kernels import kernel as kernel_of
 from tileviz.kernels.asked import AskedKernel

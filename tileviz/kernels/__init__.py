@@ -1,4 +1,4 @@
-"""The kernels, one file each. A new one costs its file and its line in MODULES.
+"""The kernels, a file or a package each. A new one costs its file and its line in MODULES.
 
 `kernel(name)` is a kernel to ask: what pages, commands, sweeps and the engine know of it. `code(name)` is its declaration, with the
 program and all that builds and runs it: for children of the engine, measuring and tests.
@@ -9,15 +9,15 @@ import importlib
 
 from tileviz.errors import TilevizError, UnknownName
 from tileviz.kernels.asked import AskedKernel
-from tileviz.kernels.base import Kernel
 from tileviz.kernels.built_in import BuiltIn
+from tileviz.kernels.toolkit.base import Kernel
 
 MODULES = {
     "vector_add": "tileviz.kernels.vector_add",
-    "gemm": "tileviz.kernels.gemm",
-    "gemm_bias_gelu": "tileviz.kernels.gemm_bias_gelu",
-    "softmax": "tileviz.kernels.softmax",
-    "flash_attention": "tileviz.kernels.flash_attention",
+    "gemm": "tileviz.kernels.gemm.gemm",
+    "gemm_bias_gelu": "tileviz.kernels.gemm.gemm_bias_gelu",
+    "softmax": "tileviz.kernels.softmax.softmax",
+    "flash_attention": "tileviz.kernels.attention.flash_attention",
 }
 
 FOREIGN = (TilevizError, KeyError, TypeError, ValueError, ArithmeticError)

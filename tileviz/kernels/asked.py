@@ -17,9 +17,9 @@ import msgspec
 
 from tileviz.kernels import questions
 from tileviz.kernels.card import BaselineCard, Card, Field, Preset, pass_configs
-from tileviz.kernels.fields import Knob
 from tileviz.kernels.kept import Kept
 from tileviz.kernels.questions import Answer, Exactness, Offer, Question, Signature
+from tileviz.kernels.toolkit.fields import Knob
 from tileviz.records import Config, Cost, Estimate, Problem, Target
 
 KEPT = Kept()

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from tileviz.kernels import questions
-from tileviz.kernels.base import Kernel
 from tileviz.kernels.card import BaselineCard, Card, Origin
 from tileviz.kernels.questions import (
     Answer,
@@ -20,6 +19,7 @@ from tileviz.kernels.questions import (
     Text,
     question_from_json,
 )
+from tileviz.kernels.toolkit.base import Kernel
 from tileviz.records import Problem, Target
 
 OUTPUT = "out"

@@ -11,7 +11,7 @@ from functools import cached_property
 import msgspec
 
 from tileviz.errors import BadRequest
-from tileviz.kernels.fields import Choice, Flag, Knob, Real, Size
+from tileviz.kernels.toolkit.fields import Choice, Flag, Knob, Real, Size
 from tileviz.records import Config, Problem
 
 __all__ = ["BaselineCard", "Card", "Choice", "Field", "Flag", "Knob", "Origin", "Preset", "Real", "Size", "pass_configs"]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from tileviz.bench.peaks import Peaks, peaks_of
 from tileviz.compiler.occupancy import occupancy
 from tileviz.kernels.asked import AskedKernel
-from tileviz.kernels.rules import DTYPE_BYTES
+from tileviz.kernels.toolkit.rules import DTYPE_BYTES
 from tileviz.records import Config, Cost, Device, Estimate, Problem, Target
 
 OTHER_REGISTERS = 40

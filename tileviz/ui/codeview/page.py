@@ -6,7 +6,7 @@ import streamlit as st
 
 from tileviz import kernels
 from tileviz.engine import requests
-from tileviz.engine.compiled import with_code
+from tileviz.engine.jobs.compiled import with_code
 from tileviz.engine.presets import recorded_words
 from tileviz.engine.requests import Request
 from tileviz.errors import BadRequest

@@ -4,7 +4,7 @@ import shlex
 
 from tileviz.formats import word
 from tileviz.kernels.asked import AskedKernel
-from tileviz.kernels.stand_in import CPU_NO_OPS
+from tileviz.kernels.toolkit.stand_in import CPU_NO_OPS
 from tileviz.records import Config, Problem, Target
 from tileviz.ui.parts.extract import as_it_stands, definitions
 
