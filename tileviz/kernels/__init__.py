@@ -6,10 +6,12 @@ program and all that builds and runs it: for children of the engine, measuring a
 
 import functools
 import importlib
+from collections.abc import Callable
 
 from tileviz.errors import TilevizError, UnknownName
 from tileviz.kernels.asked import AskedKernel
 from tileviz.kernels.built_in import BuiltIn
+from tileviz.kernels.card import Card
 from tileviz.kernels.toolkit.base import Kernel
 
 MODULES = {
@@ -27,15 +29,25 @@ FOREIGN = (TilevizError, KeyError, TypeError, ValueError, ArithmeticError)
 @functools.cache
 def kernel(name: str) -> AskedKernel:
     """The kernel of this name, to be asked. Raises UnknownName, which says what exists."""
+    return AskedKernel(*who_answers(name))
+
+
+def who_answers(name: str) -> tuple[Card, Callable[[bytes], bytes]]:
+    """(the card of a kernel, what answers the JSON of a question about it): this process, since the code is ours."""
     has_code = BuiltIn(code(name))
-    return AskedKernel(has_code.card, has_code.answer)
+    return has_code.card, has_code.answer
 
 
 def code(name: str) -> Kernel:
     """The declaration of this name. Raises UnknownName, which says what exists."""
+    check_name(name)
+    return importlib.import_module(MODULES[name]).KERNEL
+
+
+def check_name(name: str) -> None:
+    """Raises UnknownName, which says what exists."""
     if name not in MODULES:
         raise UnknownName.of("kernel", name, MODULES)
-    return importlib.import_module(MODULES[name]).KERNEL
 
 
 def names() -> tuple[str, ...]:
