@@ -19,11 +19,11 @@ def gemm_how(K, dtype="float32", math_mode=None):
 
 
 def softmax_how(N, dtype="float32"):
-    return {"dtype": dtype, "math_mode": dtype, "accumulate": N, "error_scale": "softmax"}
+    return {"dtype": dtype, "math_mode": dtype, "accumulate": N, "error_scale": "shares"}
 
 
 def attention_how(Sk, dtype="float32"):
-    return {"dtype": dtype, "math_mode": dtype, "accumulate": Sk, "error_scale": "attention"}
+    return {"dtype": dtype, "math_mode": dtype, "accumulate": Sk, "error_scale": "averages"}
 
 
 def gemm(M, N, K, dtype="float32", seed=0):

@@ -52,6 +52,7 @@ def test_it_answers_as_the_declaration_does(name):
     assert asked.conventions(problem) == kernel.conventions(problem)
     assert asked.unsupported(problem, target("cpu")) == kernel.unsupported(problem, target("cpu"))
     assert asked.arguments(problem).shapes == kernel.shapes(problem)
+    assert asked.traffic(problem, config) == (kernel.traffic(problem, config) if kernel.traffic else ())
     assert (asked.source, asked.source_hash) == (kernel.source, kernel.source_hash)
     assert asked.whole({"threads": 256}) == kernel.whole({"threads": 256})
     assert asked.knob_values(config) == kernel.knob_values(config)

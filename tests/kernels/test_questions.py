@@ -26,6 +26,7 @@ def every_question(kernel) -> list[Asked]:
         questions.Unsupported([problem], HOPPER),
         questions.Rules(problem, [config, config], HOPPER),
         questions.SameCode(problem, [config], HOPPER),
+        questions.Traffic(problem, [config], 50 << 20, 132),
         questions.Work([problem]),
         questions.Precision([problem], HOPPER),
         questions.Arguments([problem]),
@@ -63,6 +64,8 @@ def test_answers_are_those_of_the_declaration(kernel):
     assert told[questions.Unsupported] == kernel.unsupported(problem, HOPPER)
     assert told[questions.Rules] == kernel.rules(problem, config, HOPPER)
     assert told[questions.SameCode] == kernel.same_code(problem, config, HOPPER)
+    model = kernel.traffic and kernel.traffic(problem, config, 50 << 20, 132)
+    assert told[questions.Traffic] == model
     assert told[questions.Work] == kernel.cost(problem)
     assert told[questions.Precision].math_mode == kernel.math_mode(problem, HOPPER)
     assert told[questions.Precision].accumulate == kernel.accumulate(problem)

@@ -166,7 +166,7 @@ def local_devices() -> list[Device]:
 
 def baseline_names(described: AskedKernel, device: Device | None) -> tuple[str, ...]:
     """Names of what a kernel is compared with on a device."""
-    return tuple(baseline.name for baseline in expanded(described.baselines, device.id if device else "cpu", described.name))
+    return tuple(baseline.name for baseline in expanded(described.baselines, device.id if device else "cpu"))
 
 
 def with_learned(devices: Iterable[Device], stored: Iterable[Device]) -> list[Device]:

@@ -22,6 +22,9 @@ MODULES = {
     "flash_attention": "tileviz.kernels.attention.flash_attention",
 }
 
+FIRST = "gemm"
+"""The kernel that a newcomer meets: a page that was asked for none shows it."""
+
 FOREIGN = (TilevizError, KeyError, TypeError, ValueError, ArithmeticError)
 """What asking for a kernel, or a kernel of a problem, raises where these are not of this version: a file says what it likes."""
 

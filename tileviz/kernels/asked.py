@@ -20,7 +20,7 @@ from tileviz.kernels.card import BaselineCard, Card, Field, Preset, pass_configs
 from tileviz.kernels.kept import Kept
 from tileviz.kernels.questions import Answer, Exactness, Offer, Question, Signature
 from tileviz.kernels.toolkit.fields import Knob
-from tileviz.records import Config, Cost, Estimate, Problem, Target
+from tileviz.records import Chain, Config, Cost, Estimate, Problem, Target
 
 KEPT = Kept()
 """The answers of this process."""
@@ -144,6 +144,18 @@ class AskedKernel:
     def codes(self, problem: Problem, configs: Sequence[Config], target: Target) -> list[bytes]:
         """For each config a text that is equal where the code is: the JSON of `same_code`."""
         return [bytes(raw) for raw in self.ask(questions.SameCode(problem, list(configs), target), msgspec.Raw)]
+
+    def traffic(
+        self,
+        problem: Problem,
+        config: Config,
+        l2_bytes: int | None = None,
+        sm_count: int | None = None,
+    ) -> tuple[Chain, ...]:
+        """The chains of launches that compute a problem, with the bytes that each moves; none without a model."""
+        if not self.card.models_traffic:
+            return ()
+        return self.ask(questions.Traffic(problem, [config], l2_bytes, sm_count))[0]
 
     def cost(self, problem: Problem) -> Cost:
         """FLOPs and least bytes, with their formulas."""

@@ -52,6 +52,9 @@ class BuiltIn:
                 return kernel.judge(problem, target), configs
             case questions.SameCode(problem, configs, target):
                 return lambda config: kernel.same_code(problem, config, target), configs
+            case questions.Traffic(problem, configs, l2_bytes, sm_count):
+                model = kernel.traffic or (lambda *_: None)
+                return lambda config: model(problem, config, l2_bytes, sm_count), configs
             case questions.Work(problems):
                 return kernel.cost, problems
             case questions.Precision(problems, target):
@@ -90,6 +93,7 @@ def card_of(kernel: Kernel) -> Card:
         default_configs=kernel.default_configs,
         presets=kernel.presets,
         baselines=tuple(BaselineCard(b.name, b.title, b.kind, b.compiles) for b in kernel.baselines),
+        models_traffic=kernel.traffic is not None,
         origin=Origin(kernel.source_hash),
     )
 

@@ -76,6 +76,8 @@ class Card:
     `cpu` or `cuda`."""
     presets: tuple[Preset, ...]
     baselines: tuple[BaselineCard, ...]
+    models_traffic: bool
+    """Whether there is a model of the bytes that it moves."""
     origin: Origin
 
     @classmethod

@@ -5,6 +5,7 @@
     Unsupported   problems        ->  why a target cannot do them at all
     Rules         configs         ->  what is known before compiling, broken rules among it
     SameCode      configs         ->  the config that stands for all that generate the same code
+    Traffic       configs         ->  the bytes that they move through each level of memory
     Work          problems        ->  FLOPs and bytes
     Precision     problems        ->  what precision it multiplies in, and how far it may be off
     Arguments     problems        ->  the tensors that go in and come out
@@ -25,7 +26,7 @@ from msgspec import field as default
 
 from tileviz import errors, records
 from tileviz.errors import KernelFault, TilevizError
-from tileviz.records import Config, Estimate, Problem, Target
+from tileviz.records import Chain, Config, Estimate, Problem, Target
 
 T = TypeVar("T")
 """What is given for one thing of a list, or None."""
@@ -93,6 +94,18 @@ class SameCode(Question, frozen=True, tag="same code"):
     gives: ClassVar = Config
 
 
+class Traffic(Question, frozen=True, tag="traffic"):
+    """The chains of launches that compute a problem, from the least fused to the kernel's own, with the
+    bytes that each moves by formula; of a config as it was stored. None without a model."""
+
+    problem: Problem
+    configs: list[Config]
+    l2_bytes: int | None = None
+    """L2 of the device, which with its SMs tells whether a second read finds its row there."""
+    sm_count: int | None = None
+    gives: ClassVar = tuple[Chain, ...]
+
+
 class Work(Question, frozen=True, tag="work"):
     """FLOPs and least bytes of problems, each with its formula."""
 
@@ -108,7 +121,7 @@ class Exactness(Struct, frozen=True):
     accumulate: int
     """Terms of the longest sum behind one output element: the tolerance grows with its root."""
     error_scale: str
-    """`sum` (dot products), `softmax` (rows of probabilities), `attention`, `exact` (elementwise)."""
+    """`exact` (elementwise), `sum` (dot products), `shares` (of a row) or `averages` (by such shares)."""
     cancelled: float
     """Largest absolute error that evaluating the output adds whatever the output's size."""
 
@@ -190,7 +203,7 @@ class Sources(Question, frozen=True, tag="sources"):
 
 
 Asked = (
-    Problems | Configs | Unsupported | Rules | SameCode  # of knobs and problems
+    Problems | Configs | Unsupported | Rules | SameCode | Traffic  # of knobs and problems
     | Work | Precision | Arguments | Conventions | Offers | Sources  # of problems alone
 )  # fmt: skip
 """Any of the questions."""

@@ -189,7 +189,7 @@ class Measurement:
             verdict_of_changed=self.verdict_of_changed,
         )
         only = self.request.only_baselines
-        for baseline in baselines.expanded(self.kernel.baselines, self.request.device, self.kernel.name):
+        for baseline in baselines.expanded(self.kernel.baselines, self.request.device):
             if baseline.name in skip or (only and baseline.name not in only):
                 continue
             if not baselines.why_not(setting, baseline):

@@ -17,13 +17,14 @@ from tileviz.kernels.toolkit import rules
 from tileviz.kernels.toolkit.fields import Choice, Flag, Knob, Real, Size
 from tileviz.kernels.toolkit.pass_configs import parse_pass_config
 from tileviz.kernels.toolkit.stand_in import LazyLanguage, for_cpu
-from tileviz.records import Config, Cost, Estimate, Problem, Target
+from tileviz.kernels.toolkit.triton_baseline import TritonBaseline
+from tileviz.records import Chain, Config, Cost, Estimate, Problem, Target
 
 T = LazyLanguage()
 
 FLOAT_DTYPES = ("float16", "bfloat16", "float32")
 
-__all__ = ["FLOAT_DTYPES", "T", "Baseline", "Choice", "Flag", "Kernel", "Knob", "Preset", "Real", "Size"]
+__all__ = ["FLOAT_DTYPES", "T", "Baseline", "Choice", "Flag", "Kernel", "Knob", "Preset", "Real", "Size", "TritonBaseline"]
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,8 @@ class Kernel:
     suggest: Callable[[Problem, Target], Config] = lambda problem, target: {}
     """Knobs that this problem wants otherwise than `default_configs` has them: smaller tiles for float32, fewer rows for long ones."""
     presets: tuple[Preset, ...] = ()
-    baselines: tuple[Baseline, ...] = ()
+    baselines: tuple[Baseline | TritonBaseline, ...] = ()
+    """In the order they are shown; a Triton program of our own comes last."""
     canonical: Callable[[Problem, Config, Target], Config] = lambda problem, config, target: config
     """The config that generates the same code: idle knobs brought to one value."""
     cannot: Callable[[Problem, Target], str | None] = lambda problem, target: None
@@ -85,9 +87,14 @@ class Kernel:
     conventions: Callable[[Problem], tuple[str, ...]] = lambda problem: ()
     """What of this problem others read otherwise, and how it is read here, a sentence each: stands beside every number."""
     error_scale: str = "sum"
-    """How the tolerance is derived: `sum` (dot products), `softmax` (rows of probabilities), `attention`, `exact` (elementwise)."""
+    """How the tolerance is derived: `exact` (elementwise), `sum` (dot products), `shares` (of a row, as a softmax gives them), `averages`
+    (weighted by such shares)."""
     cancelled: Callable[[Problem], float] = lambda problem: 0.0
     """Largest absolute error that evaluating the output adds whatever the output's size: 1 + erf(x) keeps nothing under a unit of 1."""
+    traffic: Callable[..., tuple[Chain, ...]] | None = None
+    """traffic(problem, config, l2_bytes=None, sm_count=None) -> chains of launches with the bytes that each moves, from the least fused to
+    ours, one of them marked as ours; the two tell whether a second read finds its row in L2, None where they are not known. The config is
+    one as it was stored. None where there is nothing to set ours against."""
     exponents: Callable | None = None
     """exponents(problem, *inputs) -> `exponents.Exponents`, with inputs as `reference` gets them; None where no exponential is taken."""
     math_mode: Callable[[Problem, Target], str] = lambda problem, target: problem["dtype"]
