@@ -51,6 +51,15 @@ def test_hopper_adds_a_warp_group_that_copies(asked, launched):
     assert (estimate.threads, estimate.producer_threads, estimate.threads_launched) == (asked, 128, launched)
 
 
+@pytest.mark.parametrize(
+    ("name", "config"),
+    [("vector_add", {}), ("gemm", {"variant": "plain"}), ("gemm_bias_gelu", {"variant": "plain"}), ("softmax", {}),
+     ("flash_attention", {"schedule": "plain"})],
+)  # fmt: skip
+def test_without_warp_specialisation_tilelang_adds_no_producers(name, config):
+    assert judged(name, "sm_90a", **config, **{"tl.disable_warp_specialized": "true"}).producer_threads == 0
+
+
 def test_a_thousand_threads_and_producers_are_too_many():
     assert "1,152 threads a block (1,024 + 128 producer) is over the limit of 1,024" in said(gemm("sm_90a", 128, 128, 32, 2, 1024))
     assert gemm("sm_80", 128, 128, 32, 2, 1024).broken == ()
