@@ -10,13 +10,11 @@ import psutil
 import pytest
 
 from tests.engine.processes import is_gone
-from tests.engine.test_engine import until
 from tests.engine.trial_jobs import LoadedModules, Raises, Spawns
+from tests.waiting import PATIENT_S, until
 from tileviz.engine import lanes
 from tileviz.engine.jobs import Crash, Sleep
 from tileviz.engine.lanes import MeasureLane, Nursery, exit_words, package_root, spawn_child
-
-pytestmark = pytest.mark.timeout(120)
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +35,7 @@ def born(nursery, child):
 STARTED = ("started", None)
 
 
-def heard(child, seconds: float = 20.0) -> list:
+def heard(child, seconds: float = PATIENT_S) -> list:
     """Messages of a child up to the end of its job."""
     messages = []
     while not messages or messages[-1][0] not in ("done", "failed"):
@@ -46,13 +44,8 @@ def heard(child, seconds: float = 20.0) -> list:
     return messages
 
 
-def gone(pid: int, seconds: float = 5.0) -> bool:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if is_gone(pid):
-            return True
-        time.sleep(0.02)
-    return False
+def gone(pid: int) -> bool:
+    return until(lambda: is_gone(pid))
 
 
 def test_a_child_runs_jobs_one_after_the_other(nursery):
