@@ -10,12 +10,10 @@ import psutil
 import pytest
 
 from tests.engine.of_processes import is_gone
-from tests.engine.test_engine import until
 from tests.engine.trial_jobs import Crash, LoadedModules, Raises, Sleep, Spawns
+from tests.waiting import PATIENT_S, until
 from tileviz.engine.processes import lanes
 from tileviz.engine.processes.lanes import ForkServer, MeasureLane, exit_words, package_root, spawn_child
-
-pytestmark = pytest.mark.timeout(120)
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +34,7 @@ def born(fork_server, child):
 STARTED = ("started", None)
 
 
-def heard(child, seconds: float = 20.0) -> list:
+def heard(child, seconds: float = PATIENT_S) -> list:
     """Messages of a child up to the end of its job."""
     messages = []
     while not messages or messages[-1][0] not in ("done", "failed"):
@@ -45,13 +43,8 @@ def heard(child, seconds: float = 20.0) -> list:
     return messages
 
 
-def gone(pid: int, seconds: float = 5.0) -> bool:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if is_gone(pid):
-            return True
-        time.sleep(0.02)
-    return False
+def gone(pid: int) -> bool:
+    return until(lambda: is_gone(pid))
 
 
 def test_a_child_runs_jobs_one_after_the_other(fork_server):
