@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterable
 from ipaddress import ip_address
 from pathlib import Path
+from typing import NoReturn
 
 from tileviz import settings
 from tileviz.errors import BadRequest, TilevizError
@@ -15,7 +16,7 @@ HERE = ("localhost", "127.0.0.1", "[::1]")
 """Names of this machine for itself, which the page always answers to."""
 
 
-def serve(asked) -> None:
+def serve(asked) -> NoReturn:
     """Becomes Streamlit's server, which ends by Ctrl-C or SIGTERM. Raises BadRequest for a network without a token."""
     if not is_of_this_machine(asked.host) and not settings.token():
         raise BadRequest(
