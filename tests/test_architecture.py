@@ -30,6 +30,21 @@ MAY_IMPORT = {
 DRAWS = Path("tileviz/api/figures.py")
 """The one module of the Python API that may import `ui`, for its charts, and only within functions: a result has a figure when it is
 asked for one, and `import tileviz` brings no Streamlit."""
+
+ROOMS = {
+    "parts": ("parts", "form"),
+    "charts": ("charts", "parts"),
+    "form": ("form", "parts"),
+    "explore": ("explore", "form", "charts", "parts"),
+    "codeview": ("codeview", "form", "charts", "parts"),
+    "sweeps": ("sweeps", "form", "charts", "parts"),
+    "system": ("form", "charts", "parts"),
+}
+"""Rooms of `ui`, and of which others each may import: no page knows another page. What lies beside the rooms is the frame of all pages."""
+
+FRAME = ("ahead", "back", "door", "look", "nav", "web")
+"""Modules of `ui` that are in no room. They see the rooms that the frame is drawn with, and no page."""
+
 ONLY_IN = {
     "streamlit": ("ui", "pages", "app"),
     "plotly": ("ui", "pages", "app", "api"),
@@ -105,6 +120,17 @@ def test_the_python_api_reaches_into_ui_for_charts_alone_and_only_when_asked_for
         if place(path) in ("api", "__init__"):
             assert "ui" not in parts_used(imports(path, at_import_only=True)), f"{path.relative_to(ROOT)} imports ui at import"
             assert "ui" not in parts_used(imports(path)) or path == ROOT / DRAWS, f"{path.relative_to(ROOT)} imports ui"
+
+
+@pytest.mark.parametrize("path", [path for path in modules() if place(path) == "ui"], ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_room_of_the_pages_imports_no_other_page(path):
+    parts = path.relative_to(ROOT / "tileviz" / "ui").with_suffix("").parts
+    used = {name.split(".")[2] for name in imports(path) if name.startswith("tileviz.ui.")}
+    if parts[0] in ROOMS:
+        assert used <= set(ROOMS[parts[0]]), f"{path.relative_to(ROOT)} imports {sorted(used - set(ROOMS[parts[0]]))}"
+    else:
+        assert parts[0] in (*FRAME, "__init__"), f"{path.relative_to(ROOT)} lies in no room that the table knows"
+        assert used <= {*FRAME, "form", "parts"}, f"the frame reaches into {sorted(used)}"
 
 
 def test_pages_and_app_import_only_package_level_names_beside_ui():

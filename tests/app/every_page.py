@@ -18,8 +18,8 @@ from tileviz.records_json import to_json
 from tileviz.store import Store
 from tileviz.store.recording import record
 from tileviz.store.sweeps import NOT_RUN, SweepRow
-from tileviz.ui import state
-from tileviz.ui.headline import SENTENCES
+from tileviz.ui.form import state
+from tileviz.ui.parts.headline import SENTENCES
 
 PLACES = {
     "cpu": "cpu",

@@ -12,7 +12,7 @@ from tileviz.lens.executed import executed_estimates, opcodes
 from tileviz.lens.loops import loops
 from tileviz.lens.taxonomy import TAXONOMY
 from tileviz.records import Artifact
-from tileviz.ui.trouble import plain
+from tileviz.ui.parts.trouble import plain
 
 MARKS = {"good": ":green[:material/check_circle:]", "bad": ":red[:material/error:]", "plain": ":gray[:material/remove:]"}
 

@@ -10,7 +10,7 @@ from tileviz.kernels.base import Kernel
 from tileviz.lens import opening
 from tileviz.lens.directives import hide
 from tileviz.records import Artifact
-from tileviz.ui import extract, script
+from tileviz.ui.parts import extract, script
 
 PYTHON, IR, CUDA, C, PTX, SASS = "Python", "IR", "CUDA", "C", "PTX", "SASS"
 

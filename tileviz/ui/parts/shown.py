@@ -8,7 +8,7 @@ from tileviz import kernels
 from tileviz.engine.requests import Request
 from tileviz.formats import assignments
 from tileviz.records import Artifact, JobView, Trial
-from tileviz.ui.stores import artifact, recorded, store
+from tileviz.ui.parts.stores import artifact, recorded, store
 
 
 @dataclass(frozen=True)

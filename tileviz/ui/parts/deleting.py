@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from tileviz.store.deletion import KEPT_S, Deleted
-from tileviz.ui.stores import store
-from tileviz.ui.trouble import guarded, plain
+from tileviz.ui.parts.stores import store
+from tileviz.ui.parts.trouble import guarded, plain
 
 MOST_NAMED = 3
 

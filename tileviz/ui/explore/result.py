@@ -9,10 +9,12 @@ from tileviz.engine.requests import Request
 from tileviz.formats import age, assignments
 from tileviz.kernels.base import Kernel
 from tileviz.records import JobView, Trial
-from tileviz.ui import code, error_map, evidence, flop_count, headline, measuring, recorded, resources, runs, script, shown, traffic
-from tileviz.ui.forms import Chosen
-from tileviz.ui.shown import Shown
-from tileviz.ui.trouble import plain
+from tileviz.ui.explore import error_map, evidence, traffic
+from tileviz.ui.form import measuring, recorded
+from tileviz.ui.form.forms import Chosen
+from tileviz.ui.parts import code, flop_count, headline, resources, runs, script, shown
+from tileviz.ui.parts.shown import Shown
+from tileviz.ui.parts.trouble import plain
 
 WHAT_THIS_IS = "tileviz shows what a GPU kernel written in TileLang becomes. Pick a kernel, a problem and knobs on the left."
 

@@ -7,8 +7,8 @@ import streamlit as st
 from tileviz.engine import requests
 from tileviz.engine.requests import Request
 from tileviz.records import Trial
-from tileviz.ui.places import Place
-from tileviz.ui.trouble import plain
+from tileviz.ui.parts.places import Place
+from tileviz.ui.parts.trouble import plain
 
 CAPTION_WIDTH = 62
 

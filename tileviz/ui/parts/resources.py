@@ -6,7 +6,7 @@ import streamlit as st
 from tileviz import lens
 from tileviz.formats import percent, seconds
 from tileviz.records import Artifact, Resources
-from tileviz.ui.trouble import plain
+from tileviz.ui.parts.trouble import plain
 
 TEXT_NAMES = {"source": "source", "ptx": "PTX", "sass": "SASS"}
 

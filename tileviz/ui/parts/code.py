@@ -7,9 +7,9 @@ from tileviz.kernels.base import Kernel
 from tileviz.lens.directives import hide
 from tileviz.lens.opening import opening, program_row
 from tileviz.records import Artifact
-from tileviz.ui import script
-from tileviz.ui.codepane import Text, code_pane
-from tileviz.ui.trouble import plain
+from tileviz.ui.parts import script
+from tileviz.ui.parts.codepane import Text, code_pane
+from tileviz.ui.parts.trouble import plain
 
 SOURCE_TITLES = {"cuda": "CUDA", "c": "C"}
 FILES = {"CUDA": "cu", "C": "c", "PTX": "ptx", "SASS": "sass", "Tile program": "py"}

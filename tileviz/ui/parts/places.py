@@ -9,6 +9,10 @@ from tileviz.engine import requests
 from tileviz.errors import UnknownName
 from tileviz.records import Device, Target
 
+NO_GPU = "No GPU here: kernels run on the CPU target; CUDA code can be read, not run."
+
+CPU_CAVEAT = "Functional run on the CPU, one thread each (TileLang's C is one serial loop): no claim of speed."
+
 
 @dataclass(frozen=True)
 class Place:

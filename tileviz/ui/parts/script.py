@@ -6,7 +6,7 @@ from tileviz.formats import word
 from tileviz.kernels.base import Kernel
 from tileviz.kernels.stand_in import CPU_NO_OPS
 from tileviz.records import Config, Problem, Target
-from tileviz.ui.extract import as_it_stands, definitions
+from tileviz.ui.parts.extract import as_it_stands, definitions
 
 HEADER = '''"""{title}: {summary}
 

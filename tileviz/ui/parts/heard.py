@@ -10,7 +10,7 @@ import streamlit as st
 
 from tileviz.formats import duration_us
 from tileviz.records import JobView, Trial
-from tileviz.ui.stores import store
+from tileviz.ui.parts.stores import store
 
 
 def draw(job: JobView | None) -> None:

@@ -6,10 +6,11 @@ import streamlit as st
 from tileviz.engine.requests import Request
 from tileviz.formats import assignments, duration_us, short_age, significant
 from tileviz.records import Trial
-from tileviz.ui import deleting, measuring, script, state
-from tileviz.ui.forms import Chosen
-from tileviz.ui.stores import store
-from tileviz.ui.trouble import guarded, plain
+from tileviz.ui.form import measuring, state
+from tileviz.ui.form.forms import Chosen
+from tileviz.ui.parts import deleting, script
+from tileviz.ui.parts.stores import store
+from tileviz.ui.parts.trouble import guarded, plain
 
 LAST = 10
 

@@ -8,11 +8,12 @@ from tileviz.engine import requests
 from tileviz.errors import TilevizError
 from tileviz.formats import age, duration_us, percent, significant, size_bytes
 from tileviz.records import Trial
-from tileviz.ui import places, state
 from tileviz.ui.charts import style
 from tileviz.ui.charts.traffic import traffic_figure, traffic_frame
-from tileviz.ui.stores import learned_device, store
-from tileviz.ui.trouble import guarded, plain
+from tileviz.ui.form import state
+from tileviz.ui.parts import places
+from tileviz.ui.parts.stores import learned_device, store
+from tileviz.ui.parts.trouble import guarded, plain
 
 BUTTON = "Profile one launch with Nsight Compute"
 

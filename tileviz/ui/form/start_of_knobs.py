@@ -6,10 +6,10 @@ from tileviz.engine.presets import source_words
 from tileviz.formats import compared_with, duration_us, significant, word
 from tileviz.kernels.base import Kernel
 from tileviz.records import Problem, TunedConfig
-from tileviz.ui import state
-from tileviz.ui.places import Place
-from tileviz.ui.state import Defaults
-from tileviz.ui.trouble import plain
+from tileviz.ui.form import state
+from tileviz.ui.form.state import Defaults
+from tileviz.ui.parts.places import Place
+from tileviz.ui.parts.trouble import plain
 
 TITLE_HELP = (
     "Knobs that you leave alone follow the problem: they start from a preset, the best config that a sweep found for the nearest problem,"

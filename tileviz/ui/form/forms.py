@@ -12,11 +12,11 @@ from tileviz.formats import assignments, word
 from tileviz.kernels.base import Choice, Flag, Kernel, Knob
 from tileviz.kernels.pass_configs import COMMAND_LINE_ONLY, OFFERED, parse_pass_config
 from tileviz.records import Config, Problem
-from tileviz.ui import start_of_knobs, state
-from tileviz.ui.measuring import PLAIN, Measuring
-from tileviz.ui.places import Place, describe, places
-from tileviz.ui.stores import presets as known_presets
-from tileviz.ui.trouble import guarded, plain
+from tileviz.ui.form import start_of_knobs, state
+from tileviz.ui.form.measuring import PLAIN, Measuring
+from tileviz.ui.parts.places import Place, describe, places
+from tileviz.ui.parts.stores import presets as known_presets
+from tileviz.ui.parts.trouble import guarded, plain
 
 SIZES_IN_A_ROW = 3
 

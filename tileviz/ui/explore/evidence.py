@@ -7,13 +7,13 @@ import streamlit as st
 from tileviz.formats import duration_us, seconds, significant
 from tileviz.measured import BaselineResult, Timing
 from tileviz.records import Trial
-from tileviz.ui import clock_line, kernel_names
 from tileviz.ui.charts import screen
 from tileviz.ui.charts.latency import latency_figure, latency_frame
 from tileviz.ui.charts.samples import above_axis, samples_figure, samples_frame
-from tileviz.ui.trouble import plain
-
-CPU_CAVEAT = "Functional run on the CPU, one thread each (TileLang's C is one serial loop): no claim of speed."
+from tileviz.ui.explore import clock_line
+from tileviz.ui.parts import kernel_names, places
+from tileviz.ui.parts.headline import why_it_stopped
+from tileviz.ui.parts.trouble import plain
 
 BASELINES_HELP = "The same inputs, timer and L2 mode as ours, and scored against the same float64 reference."
 
@@ -39,7 +39,7 @@ def draw(trial: Trial, running: bool) -> None:
         frame = latency_frame(trial)
         screen.chart(latency_figure(frame), key="latency", alt="Latency of this config and of each baseline")
         if trial.target == "cpu":
-            st.caption(CPU_CAVEAT)
+            st.caption(places.CPU_CAVEAT)
     with right:
         st.header(f"{trial.timing.n:,} samples", anchor=False, help=plain(samples_help(trial.timing)))
         samples = samples_frame(trial.timing)
@@ -84,12 +84,6 @@ def samples_help(timing: Timing) -> str:
     """How many there are and why it stopped there."""
     set_aside = f" {len(timing.earlier_us):,} earlier samples were set aside and are kept." if timing.earlier_us else ""
     return f"Every launch that was timed, after {timing.warmup:,} warm-ups. {why_it_stopped(timing)}.{set_aside}"
-
-
-def why_it_stopped(timing: Timing) -> str:
-    """Why sampling stopped, never in the words of the verdict's relative error, which older results used here too."""
-    why = timing.stop_reason or "the reason was not recorded"
-    return f"Sampling stopped: {why.replace('relative error', 'uncertainty of the median')}"
 
 
 def _baseline_notes(trial: Trial, running: bool) -> None:

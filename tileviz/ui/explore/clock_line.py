@@ -7,7 +7,7 @@ from tileviz.measured import Timing
 from tileviz.records import Trial
 from tileviz.ui.charts import style
 from tileviz.ui.charts.clocks import clocks_figure, clocks_frame
-from tileviz.ui.trouble import plain
+from tileviz.ui.parts.trouble import plain
 
 HELP = (
     "Read every 20 ms while the launches were timed, ours and each baseline. Grey marks: held by the power cap, the steady state of a heavy"

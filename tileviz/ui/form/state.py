@@ -20,11 +20,11 @@ from tileviz.formats import word
 from tileviz.kernels.base import Kernel
 from tileviz.kernels.pass_configs import parse_pass_config
 from tileviz.records import FLOP_COUNTS, Problem, Trial, TunedConfig
-from tileviz.ui.measuring import seed_mistake
-from tileviz.ui.places import Place, place, places
-from tileviz.ui.stores import presets as known_presets
-from tileviz.ui.stores import store
-from tileviz.ui.trouble import guarded
+from tileviz.ui.form.measuring import seed_mistake
+from tileviz.ui.parts.places import Place, place, places
+from tileviz.ui.parts.stores import presets as known_presets
+from tileviz.ui.parts.stores import store
+from tileviz.ui.parts.trouble import guarded
 
 TYPE_YOUR_OWN = "\u2026"
 """The last choice of a numeric knob: opens a field to type in."""

@@ -16,11 +16,12 @@ from tileviz.formats import assignments, bandwidth, compared_with, duration_us, 
 from tileviz.kernels.base import Kernel
 from tileviz.measured import fastest_baseline
 from tileviz.records import Trial, TunedConfig
-from tileviz.ui import flop_count, state
-from tileviz.ui.forms import Chosen
-from tileviz.ui.stores import presets as known_presets
-from tileviz.ui.stores import recorded, store
-from tileviz.ui.trouble import guarded, plain
+from tileviz.ui.form import state
+from tileviz.ui.form.forms import Chosen
+from tileviz.ui.parts import flop_count
+from tileviz.ui.parts.stores import presets as known_presets
+from tileviz.ui.parts.stores import recorded, store
+from tileviz.ui.parts.trouble import guarded, plain
 
 
 def same(request: Request | None) -> Trial | None:

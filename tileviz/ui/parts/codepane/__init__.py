@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from tileviz.ui import fullscreen
+from tileviz.ui.parts import fullscreen
 
 _HERE = Path(__file__).parent
 _SCRIPTS = ("syntax.js", "view.js", "ways.js", "codepane.js")

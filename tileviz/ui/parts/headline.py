@@ -5,11 +5,10 @@ import streamlit as st
 from tileviz import formats
 from tileviz.bench.roofline import bound_by_rates, why_over
 from tileviz.formats import duration_us, percent, significant, small_percent
-from tileviz.measured import Roofline, Verdict, fastest_baseline
+from tileviz.measured import Roofline, Timing, Verdict, fastest_baseline
 from tileviz.records import Trial
-from tileviz.ui import flop_count
-from tileviz.ui.evidence import why_it_stopped
-from tileviz.ui.trouble import plain
+from tileviz.ui.parts import flop_count
+from tileviz.ui.parts.trouble import plain
 
 SENTENCES = {
     "pruned": "Not compiled: this config breaks a rule.",
@@ -193,3 +192,9 @@ def _formulas(trial: Trial) -> str:
 
 def _cell(label: str, value: str, below: str, colour: str, help: str) -> None:
     st.metric(label, value, plain(below), delta_color=colour, delta_arrow="off", help=plain(help), border=True, height="stretch")
+
+
+def why_it_stopped(timing: Timing) -> str:
+    """Why sampling stopped, never in the words of the verdict's relative error, which older results used here too."""
+    why = timing.stop_reason or "the reason was not recorded"
+    return f"Sampling stopped: {why.replace('relative error', 'uncertainty of the median')}"

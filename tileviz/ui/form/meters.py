@@ -8,9 +8,9 @@ from tileviz.errors import TilevizError
 from tileviz.formats import assignments
 from tileviz.kernels.rules import CPU_STACK_LIMIT
 from tileviz.records import Config, Estimate, Target
-from tileviz.ui import state
-from tileviz.ui.forms import Chosen
-from tileviz.ui.trouble import guarded, plain
+from tileviz.ui.form import state
+from tileviz.ui.form.forms import Chosen
+from tileviz.ui.parts.trouble import guarded, plain
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ import streamlit as st
 
 from tileviz.engine import client
 from tileviz.records import JobView
-from tileviz.ui import runs
-from tileviz.ui.stores import store
-from tileviz.ui.trouble import guarded, plain
+from tileviz.ui.parts import runs
+from tileviz.ui.parts.stores import store
+from tileviz.ui.parts.trouble import guarded, plain
 
 TICK_S = 0.5
 

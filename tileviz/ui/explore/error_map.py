@@ -7,7 +7,7 @@ from tileviz.measured import ErrorMap
 from tileviz.records import Trial
 from tileviz.ui.charts import style
 from tileviz.ui.charts.errors import errors_figure, errors_frame, matrix_shape
-from tileviz.ui.trouble import plain
+from tileviz.ui.parts.trouble import plain
 
 TITLE = "Where the errors lie"
 

@@ -10,9 +10,9 @@ from tileviz.engine.requests import Request, request_from_json
 from tileviz.errors import BadRequest
 from tileviz.formats import assignments, seconds
 from tileviz.records import JobView
-from tileviz.ui import state
-from tileviz.ui.stores import store
-from tileviz.ui.trouble import guarded, plain
+from tileviz.ui.form import state
+from tileviz.ui.parts.stores import store
+from tileviz.ui.parts.trouble import guarded, plain
 
 FIRST_WAIT_S = 1.0
 """How long the page itself waits after a click before it starts to watch: many answers are there by then."""

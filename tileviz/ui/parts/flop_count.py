@@ -8,7 +8,7 @@ import streamlit as st
 from tileviz import formats, kernels
 from tileviz.bench.roofline import recounted
 from tileviz.records import FLOP_COUNTS, Cost, Problem, Trial
-from tileviz.ui.trouble import plain
+from tileviz.ui.parts.trouble import plain
 
 TITLES = {"halved": "halved, as papers", "exact": "exact pairs"}
 """In a sentence. The control shows the words themselves: a bound control puts its labels into the address."""
