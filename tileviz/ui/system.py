@@ -12,7 +12,7 @@ from tileviz.bench.ceilings import ceilings_from_json
 from tileviz.bench.peaks import peaks_of
 from tileviz.compiler import toolchain
 from tileviz.engine import client, requests
-from tileviz.engine.ceilings_job import FACT as CEILINGS
+from tileviz.engine.jobs.ceilings import FACT as CEILINGS
 from tileviz.formats import age, arithmetic, assignments, bandwidth, percent, size_bytes
 from tileviz.records import Device, JobView
 from tileviz.store.deletion import CodeEntry
@@ -128,9 +128,9 @@ def _ceilings(device: Device, measurable: bool = True) -> None:
 
 @guarded
 def _measure(device: str) -> None:
-    from tileviz.engine import lane_tasks
+    from tileviz.engine.jobs import ceilings
 
-    lane_tasks.measure_ceilings(store(), device)
+    ceilings.submit(store(), device)
 
 
 def ceilings_frame(device: Device) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from tileviz.engine import client, ladder
 from tileviz.engine.requests import Request
 from tileviz.errors import TilevizError
 from tileviz.formats import assignments
-from tileviz.kernels.base import Kernel
+from tileviz.kernels.toolkit.base import Kernel
 from tileviz.lens import diff as difference
 from tileviz.records import Artifact, Trial
 from tileviz.ui.codeview import recent, rows, texts

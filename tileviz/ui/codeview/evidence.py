@@ -6,7 +6,7 @@ import streamlit as st
 from tileviz import lens
 from tileviz.engine.code_checks import code_of, in_order
 from tileviz.engine.requests import Request
-from tileviz.kernels.base import Kernel
+from tileviz.kernels.toolkit.base import Kernel
 from tileviz.lens.checks import Check, Code, checks
 from tileviz.lens.executed import executed_estimates, opcodes
 from tileviz.lens.loops import loops

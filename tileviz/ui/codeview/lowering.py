@@ -3,8 +3,8 @@
 import pandas as pd
 import streamlit as st
 
-from tileviz.engine import reading
-from tileviz.engine.reading import StoredReading
+from tileviz.engine.jobs import reading
+from tileviz.engine.jobs.reading import StoredReading
 from tileviz.engine.requests import Request
 from tileviz.lens import layouts
 from tileviz.lens.checks import DTYPE_BYTES

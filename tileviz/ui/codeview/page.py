@@ -6,12 +6,12 @@ import streamlit as st
 
 from tileviz import kernels
 from tileviz.engine import requests
-from tileviz.engine.compiled import with_code
+from tileviz.engine.jobs.compiled import with_code
 from tileviz.engine.presets import recorded_words
 from tileviz.engine.requests import Request
 from tileviz.errors import BadRequest
 from tileviz.formats import assignments
-from tileviz.kernels.base import Kernel
+from tileviz.kernels.toolkit.base import Kernel
 from tileviz.records import Artifact, JobView, Trial
 from tileviz.ui.codeview import compare, evidence, lowering, panes, recent, rungs, texts
 from tileviz.ui.form import recorded, sidebar, state

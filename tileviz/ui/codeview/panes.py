@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from tileviz import lens
-from tileviz.kernels.base import Kernel
+from tileviz.kernels.toolkit.base import Kernel
 from tileviz.lens.taxonomy import instruction
 from tileviz.records import Artifact, JobView
 from tileviz.ui.codeview import texts

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from tileviz.engine import structure
+from tileviz.engine.jobs import structure
 from tileviz.engine.requests import Request
 from tileviz.formats import size_bytes
 from tileviz.ui.parts import waiting

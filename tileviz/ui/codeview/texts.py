@@ -6,7 +6,7 @@ import zipfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tileviz.kernels.base import Kernel
+from tileviz.kernels.toolkit.base import Kernel
 from tileviz.lens import opening
 from tileviz.lens.directives import hide
 from tileviz.records import Artifact

@@ -7,7 +7,7 @@ import streamlit as st
 
 from tileviz.engine.requests import Request
 from tileviz.formats import age, assignments
-from tileviz.kernels.base import Kernel
+from tileviz.kernels.toolkit.base import Kernel
 from tileviz.records import JobView, Trial
 from tileviz.ui.explore import error_map, evidence, traffic
 from tileviz.ui.form import measuring, recorded

@@ -123,7 +123,7 @@ def _of(value, words) -> str:
 @guarded
 def _start(trial: Trial) -> None:
     """In the callback: the job takes the place of the one in the address, and the page watches it."""
-    from tileviz.engine import lane_tasks
+    from tileviz.engine.jobs import profile
 
     try:
         request = requests.resolve(
@@ -132,7 +132,7 @@ def _start(trial: Trial) -> None:
     except TilevizError as error:
         st.session_state["_link_notes"] = [f"This result cannot be profiled here: {error.message}."]
         return
-    job = lane_tasks.profile(store(), request, trial.trial)
+    job = profile.submit(store(), request, trial.trial)
     state.show_job(job)
     st.session_state["_job"] = job
 

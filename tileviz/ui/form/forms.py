@@ -9,8 +9,8 @@ import streamlit as st
 from tileviz import kernels
 from tileviz.errors import TilevizError
 from tileviz.formats import assignments, word
-from tileviz.kernels.base import Choice, Flag, Kernel, Knob
-from tileviz.kernels.pass_configs import COMMAND_LINE_ONLY, OFFERED, parse_pass_config
+from tileviz.kernels.toolkit.base import Choice, Flag, Kernel, Knob
+from tileviz.kernels.toolkit.pass_configs import COMMAND_LINE_ONLY, OFFERED, parse_pass_config
 from tileviz.records import Config, Problem
 from tileviz.ui.form import start_of_knobs, state
 from tileviz.ui.form.measuring import PLAIN, Measuring

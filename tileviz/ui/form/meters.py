@@ -6,7 +6,7 @@ import streamlit as st
 
 from tileviz.errors import TilevizError
 from tileviz.formats import assignments
-from tileviz.kernels.rules import CPU_STACK_LIMIT
+from tileviz.kernels.toolkit.rules import CPU_STACK_LIMIT
 from tileviz.records import Config, Estimate, Target
 from tileviz.ui.form import state
 from tileviz.ui.form.forms import Chosen
@@ -96,7 +96,7 @@ def _fit_button(chosen: Chosen, estimate: Estimate) -> None:
 @guarded
 def _fit(chosen: Chosen) -> None:
     """In the callback, before the form is drawn again."""
-    from tileviz.kernels.fit import fit
+    from tileviz.kernels.toolkit.fit import fit
 
     try:
         fitted = fit(chosen.kernel, chosen.problem, chosen.config, chosen.place.target)

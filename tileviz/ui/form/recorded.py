@@ -13,7 +13,7 @@ from tileviz.engine import presets
 from tileviz.engine.presets import recorded_words
 from tileviz.engine.requests import Request
 from tileviz.formats import assignments, bandwidth, compared_with, duration_us, significant
-from tileviz.kernels.base import Kernel
+from tileviz.kernels.toolkit.base import Kernel
 from tileviz.measured import fastest_baseline
 from tileviz.records import Trial, TunedConfig
 from tileviz.ui.form import state

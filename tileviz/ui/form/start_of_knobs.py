@@ -4,7 +4,7 @@ import streamlit as st
 
 from tileviz.engine.presets import source_words
 from tileviz.formats import compared_with, duration_us, significant, word
-from tileviz.kernels.base import Kernel
+from tileviz.kernels.toolkit.base import Kernel
 from tileviz.records import Problem, TunedConfig
 from tileviz.ui.form import state
 from tileviz.ui.form.state import Defaults

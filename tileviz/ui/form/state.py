@@ -17,8 +17,8 @@ from tileviz.engine import presets
 from tileviz.engine.requests import FLUSHES, INPUTS, L2_MODES
 from tileviz.errors import BadRequest, TilevizError
 from tileviz.formats import word
-from tileviz.kernels.base import Kernel
-from tileviz.kernels.pass_configs import parse_pass_config
+from tileviz.kernels.toolkit.base import Kernel
+from tileviz.kernels.toolkit.pass_configs import parse_pass_config
 from tileviz.records import FLOP_COUNTS, Problem, Trial, TunedConfig
 from tileviz.ui.form.measuring import seed_mistake
 from tileviz.ui.parts.places import Place, place, places

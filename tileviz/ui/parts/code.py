@@ -3,7 +3,7 @@
 import streamlit as st
 
 from tileviz import lens
-from tileviz.kernels.base import Kernel
+from tileviz.kernels.toolkit.base import Kernel
 from tileviz.lens.directives import hide
 from tileviz.lens.opening import opening, program_row
 from tileviz.records import Artifact

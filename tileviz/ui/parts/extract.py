@@ -2,11 +2,12 @@
 
 import ast
 import functools
-import importlib
+import importlib.util
 import inspect
 import re
 
 KERNELS = "tileviz.kernels"
+BASE = f"{KERNELS}.toolkit.base"
 
 
 @functools.cache
@@ -65,8 +66,21 @@ def _names_of(node: ast.stmt) -> list[str]:
 
 def _kernel_modules(tree: ast.Module) -> dict[str, str]:
     """{name in this file: full name} of the kernel modules that it imports."""
-    found = [a for n in tree.body if isinstance(n, ast.ImportFrom) and n.module == KERNELS for a in n.names]
-    return {a.asname or a.name: f"{KERNELS}.{a.name}" for a in found}
+    named = [(n.module, a) for n in tree.body if _is_under_kernels(n) for a in n.names]
+    return {a.asname or a.name: f"{module}.{a.name}" for module, a in named if _is_module(f"{module}.{a.name}")}
+
+
+def _is_under_kernels(node: ast.stmt) -> bool:
+    return isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith(f"{KERNELS}.")
+
+
+@functools.cache
+def _is_module(name: str) -> bool:
+    """Whether this full name is a module's, and not that of something in one."""
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:  # what it would lie in is no package
+        return False
 
 
 def _is_borrowed(node: ast.AST, modules: dict[str, str]) -> bool:
@@ -80,8 +94,8 @@ def _segment(source: str, node: ast.stmt) -> str:
 
 
 def _is_of_kernels(node: ast.stmt) -> bool:
-    """`from tileviz.kernels.tiles import DTYPE_BYTES`; but base gives only declarations, and `T`."""
-    return isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{KERNELS}.") and node.module != f"{KERNELS}.base"
+    """`from tileviz.kernels.toolkit.tiles import DTYPE_BYTES`; but base gives only declarations, and `T`."""
+    return _is_under_kernels(node) and node.module != BASE and not all(_is_module(f"{node.module}.{a.name}") for a in node.names)
 
 
 def _is_ours(node: ast.stmt) -> bool:

@@ -3,8 +3,8 @@
 import shlex
 
 from tileviz.formats import word
-from tileviz.kernels.base import Kernel
-from tileviz.kernels.stand_in import CPU_NO_OPS
+from tileviz.kernels.toolkit.base import Kernel
+from tileviz.kernels.toolkit.stand_in import CPU_NO_OPS
 from tileviz.records import Config, Problem, Target
 from tileviz.ui.parts.extract import as_it_stands, definitions
 

@@ -6,8 +6,8 @@ import streamlit as st
 from tileviz import kernels
 from tileviz.bench.peaks import peaks_of
 from tileviz.compiler import targets
-from tileviz.engine.ceilings_job import stored_ceilings
-from tileviz.engine.sweeps import importance
+from tileviz.engine.jobs import importance
+from tileviz.engine.jobs.ceilings import stored_ceilings
 from tileviz.records import Trial
 from tileviz.ui.charts import screen
 from tileviz.ui.parts import flop_count, places, waiting
