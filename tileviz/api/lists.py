@@ -4,7 +4,7 @@ from tileviz import formats, kernels
 from tileviz.api.results import Compiled, Result, of
 from tileviz.api.tables import Listing, Row
 from tileviz.engine import presets, requests
-from tileviz.kernels.base import Kernel
+from tileviz.kernels.toolkit.base import Kernel
 from tileviz.records import Device, TunedConfig
 from tileviz.store import StoreWithRecorded
 
