@@ -25,8 +25,13 @@ class Block:
     page: Path
     language: str
     said: str
-    """`slow` or a word of NOT_RUN behind `sh`; behind `python` the file that it is, or `FILE after LINE`; else ""."""
+    """`slow`, or a word of NOT_RUN behind `sh`; behind `python` the file that it is, or `FILE after LINE`; else ""."""
     text: str
+
+    @property
+    def file(self) -> str:
+        """The file that it is, or that its lines belong into; "" for Python that is run, and for other languages."""
+        return self.said.partition(" after ")[0] if self.language == "python" and self.said != "slow" else ""
 
     @property
     def is_run(self) -> bool:
