@@ -142,3 +142,10 @@ def test_the_page_on_python_names_the_whole_api():
     told = (ROOT / "docs" / "python.md").read_text()
     for name in tileviz.__all__:
         assert name == "__version__" or re.search(rf"`{name}\b", told), name
+
+
+def test_every_folder_that_architecture_names_exists():
+    table = (ROOT / "docs" / "architecture.md").read_text().split("| folder | what is in it |")[1].split("\n\n")[0]
+    for cell in re.findall(r"^\| (`[^|]+`) \|", table, re.M):
+        for name in re.findall(r"`([^`]+)`", cell):
+            assert (ROOT / name).exists(), name

@@ -12,6 +12,7 @@ NOT_RUN = {
     "network": "fetches packages",
     "server": "serves until it is stopped",
     "gpu": "needs an NVIDIA GPU",
+    "long": "takes many minutes",
 }
 """Words after ```sh for what no test runs; what it names is looked up all the same."""
 
