@@ -157,7 +157,7 @@ def test_a_script_can_stop_at_what_went_wrong(result, store):
 
 def test_lists_are_sequences_and_tables(store, result):
     kernels = tileviz.list_kernels()
-    assert len(kernels) == len(kernels.frame()) and kernels[0].name in repr(kernels) and "<table>" in kernels._repr_html_()
+    assert len(kernels) == len(kernels.frame()) and kernels[0] in repr(kernels) and "<table>" in kernels._repr_html_()
     assert tileviz.list_devices()[-1].id == "cpu"
     assert [found.id for found in tileviz.list_results("gemm")] == [result.id] and not len(tileviz.list_results("softmax"))
     assert repr(tileviz.list_presets("gemm")) == "presets: none"

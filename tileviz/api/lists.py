@@ -4,14 +4,13 @@ from tileviz import formats, kernels
 from tileviz.api.results import Compiled, Result, of
 from tileviz.api.tables import Listing, Row
 from tileviz.engine import presets, requests
-from tileviz.kernels.toolkit.base import Kernel
 from tileviz.records import Device, TunedConfig
 from tileviz.store import StoreWithRecorded
 
 
-def list_kernels() -> Listing[Kernel]:
-    """Every kernel, with the names of its problem's fields and of its knobs."""
-    return Listing("kernels", tuple(map(kernels.kernel, kernels.names())), _kernel_row)
+def list_kernels() -> Listing[str]:
+    """The name of every kernel; the table tells its title, the fields of its problem and its knobs."""
+    return Listing("kernels", kernels.names(), _kernel_row)
 
 
 def list_devices() -> Listing[Device]:
@@ -41,17 +40,11 @@ def list_results(kernel: str | None = None, limit: int = 20) -> Listing[Result |
     )
 
 
-def _kernel_row(kernel: Kernel) -> Row:
-    fields, knobs = (
-        ", ".join(each.name for each in found) for found in (kernel.fields, kernel.knobs)
-    )
-    return {
-        "name": kernel.name,
-        "title": kernel.title,
-        "problem": fields,
-        "knobs": knobs,
-        "summary": kernel.summary,
-    }
+def _kernel_row(name: str) -> Row:
+    kernel = kernels.kernel(name)
+    fields, knobs = (", ".join(each.name for each in found) for found in (kernel.fields, kernel.knobs))
+    own = {"name": name, "title": kernel.title, "problem": fields, "knobs": knobs}
+    return {**own, "summary": kernel.summary}
 
 
 def _device_row(device: Device) -> Row:
