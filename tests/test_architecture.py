@@ -24,9 +24,14 @@ MAY_IMPORT = {
     "formats": (),
     "ui": ("ui", "engine", *ISLANDS, *SHARED, "formats"),
     "cli": ("cli", "engine", *ISLANDS, *SHARED, "formats"),
+    "api": ("api", "engine", *ISLANDS, *SHARED, "formats", "ui"),
     "__main__": ("cli",),
-    "__init__": (),
+    "__init__": ("api",),
 }
+DRAWS = Path("tileviz/api/figures.py")
+"""The one module of the Python API that may import `ui`, for its charts, and only within functions: a result has a figure when it is
+asked for one, and `import tileviz` brings no Streamlit."""
+
 ROOMS = {
     "parts": ("parts", "form"),
     "charts": ("charts", "parts"),
@@ -43,7 +48,7 @@ FRAME = ("ahead", "back", "door", "look", "nav", "web")
 
 ONLY_IN = {
     "streamlit": ("ui", "pages", "app"),
-    "plotly": ("ui", "pages", "app"),
+    "plotly": ("ui", "pages", "app", "api"),
     "starlette": ("ui",),
     "sqlite3": ("store",),
     "tilelang": ("kernels", "compiler"),
@@ -109,6 +114,13 @@ def test_a_library_is_imported_only_where_it_belongs(path):
     used = heads(imports(path))
     for library, places in ONLY_IN.items():
         assert library not in used or place(path) in places, f"{path.relative_to(ROOT)} imports {library}"
+
+
+def test_the_python_api_reaches_into_ui_for_charts_alone_and_only_when_asked_for_one():
+    for path in modules():
+        if place(path) in ("api", "__init__"):
+            assert "ui" not in parts_used(imports(path, at_import_only=True)), f"{path.relative_to(ROOT)} imports ui at import"
+            assert "ui" not in parts_used(imports(path)) or path == ROOT / DRAWS, f"{path.relative_to(ROOT)} imports ui"
 
 
 @pytest.mark.parametrize("path", [path for path in modules() if place(path) == "ui"], ids=lambda path: str(path.relative_to(ROOT)))
@@ -252,6 +264,18 @@ for name in {names + pages + parts!r}:
 for name in importlib.import_module("tileviz.kernels").names():
     importlib.import_module("tileviz.kernels").kernel(name)
 heavy = [name for name in ("torch", "tilelang", "tvm", "optuna") if name in sys.modules]
+assert not heavy, heavy
+"""
+    python(code)
+
+
+def test_importing_tileviz_reads_no_other_file_and_its_api_loads_nothing_that_draws_or_computes():
+    code = """
+import sys
+import tileviz
+assert not [name for name in sys.modules if name.startswith("tileviz.")]
+tileviz.run
+heavy = [name for name in ("torch", "tilelang", "streamlit", "pandas", "plotly", "numpy") if name in sys.modules]
 assert not heavy, heavy
 """
     python(code)
