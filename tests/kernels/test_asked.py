@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -82,6 +83,14 @@ def test_a_fault_is_asked_again_and_so_is_the_text_of_a_file(gemm, counting):
             gemm.cost({"M": 5})
         assert gemm.source
     assert counting.questions == ["work", "sources"] * 2
+
+
+@pytest.mark.parametrize("given", [None, {"flops": 1.0}, {"flops": "many", "bytes": 1}, float("nan"), {1, 2}])
+def test_an_answer_of_another_kind_is_a_fault_and_not_kept(given):
+    has_code, kept = BuiltIn(replace(kernels.code("gemm"), cost=lambda problem: [given])), Kept()
+    with pytest.raises(KernelFault, match="an answer of gemm cannot be read"):
+        AskedKernel(has_code.card, has_code.answer, kept).cost({})
+    assert kept.bytes == 0
 
 
 def test_another_card_has_answers_of_its_own(counting):

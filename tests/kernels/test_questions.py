@@ -1,6 +1,7 @@
 """Questions to a kernel: plain values in and out, refusals among the answers, for every kernel."""
 
 import json
+from dataclasses import replace
 
 import msgspec
 import pytest
@@ -132,6 +133,26 @@ def test_an_error_of_ours_is_the_same_where_it_was_asked(error):
 @pytest.mark.parametrize("name", ["SystemExit", "annotations", "Exception", ""])
 def test_a_name_that_is_no_error_of_ours_is_a_fault(name):
     assert type(Refusal(name, "stop").as_error()) is KernelFault
+
+
+@EVERY
+def test_a_problem_of_another_kernel_is_a_fault_whatever_is_asked_of_it(kernel):
+    """As the trials of a file have them: the page says nothing of such a problem, and stands."""
+    foreign, config = {"rows": 5}, kernel.config()
+    for question in (
+        questions.Rules(foreign, [config, config], HOPPER),
+        questions.Work([foreign]),
+        questions.Arguments([foreign]),
+        questions.Unsupported([foreign], HOPPER),
+    ):
+        assert {refusal.error for refusal in answer(kernel, question).refused.values()} == {"KernelFault"}
+
+
+def test_what_is_no_plain_data_is_a_fault_of_the_kernels_code():
+    found = answer(replace(kernels.code("gemm"), cost=lambda problem: object()), questions.Work([{}, {}]))
+    assert (found.given, sorted(found.refused), found.final) == ([None, None], [0, 1], False)
+    with pytest.raises(KernelFault, match="TypeError: .*object"):
+        found.values()
 
 
 def test_ctrl_c_is_no_answer():

@@ -1,7 +1,14 @@
 """The kernels, a file or a package each. A new one costs its file and its line in MODULES.
 
-`kernel(name)` is a kernel to ask: what pages, commands, sweeps and the engine know of it. `code(name)` is its declaration, with the
-program and all that builds and runs it: for children of the engine, measuring and tests.
+`kernel(name)` is a kernel to ask, which is all that pages, commands, sweeps and the engine know of one. `code(name)` is its declaration,
+with the program and all that builds and runs it: for children of the engine, measuring and tests.
+
+    card        what is known of a kernel without its code
+    questions   what only its code can answer
+    asked       a card and a door for questions: what `kernel` gives
+    kept        answers that were given before
+    built_in    answers for the kernels that are here
+    toolkit     what a kernel is written with
 """
 
 import functools

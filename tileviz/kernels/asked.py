@@ -4,9 +4,9 @@
     problem = gemm.problem({"M": "4096"})
     estimate = gemm.rules(problem, gemm.config({}, target, problem), target)
 
-Every question goes through `ask` as JSON, so the code may be in this process or in a child. Answers are
-kept, so a page that asks the same again at every rerun waits for neither. Building and running a kernel
-needs the code itself: only children of the engine have it (`kernels.code`).
+Every question goes through `ask` as JSON, so the code may be in this process or in a child. Answers
+are kept, so a page that asks the same again at every rerun waits for neither. Building and running
+a kernel needs the code itself, which children of the engine have (`kernels.code`).
 """
 
 import math
@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from tileviz.errors import KernelFault
 from tileviz.kernels import questions
 from tileviz.kernels.card import BaselineCard, Card, Field, Preset, pass_configs
 from tileviz.kernels.kept import Kept
@@ -25,8 +26,8 @@ from tileviz.records import Chain, Config, Cost, Estimate, Problem, Target
 KEPT = Kept()
 """The answers of this process."""
 
-_to_answer: dict[Any, msgspec.json.Decoder] = {}
-"""For each type of answer what reads it; made once, since making one takes longer than reading."""
+_readers: dict[Any, msgspec.json.Decoder] = {}
+"""By the type of what is given: making a reader takes longer than reading."""
 
 
 class AskedKernel:
@@ -40,15 +41,23 @@ class AskedKernel:
         return f"AskedKernel({self.card.name!r})"
 
     def ask(self, question: Question, gives: Any = None) -> list:
-        """The answers, in the order of what the question lists; read as `gives`, where that is given,
-        in place of the question's own type."""
+        """The answers, in the order of what the question lists. With `gives` they are read as that
+        type, in place of the question's own. Raises the first refusal."""
         asked = msgspec.json.encode(question)
         kept = self._kept.find(self.card.hash, asked) if question.kept else None
         said = kept or self._answer(asked)
-        answer = _read(said, gives or question.gives | None)
+        answer = self._read(said, gives or question.gives | None)
         if kept is None and question.kept and answer.final:
             self._kept.keep(self.card.hash, asked, said)
         return answer.values()
+
+    def _read(self, answer: bytes, gives: Any) -> Answer:
+        if gives not in _readers:
+            _readers[gives] = msgspec.json.Decoder(Answer[gives])
+        try:
+            return _readers[gives].decode(answer)
+        except msgspec.DecodeError as error:
+            raise KernelFault(f"an answer of {self.name} cannot be read: {error}") from error
 
     # what the card says
 
@@ -117,7 +126,7 @@ class AskedKernel:
         target: Target | None = None,
         problem: Problem | None = None,
     ) -> list[Config]:
-        """Completes and checks configs. Raises as `config` does for the first that cannot be meant."""
+        """Completes and checks configs. Raises for the first that cannot be meant."""
         return self.ask(questions.Configs([_typed(each) for each in values], target, problem))
 
     def unsupported(self, problem: Problem, target: Target) -> str | None:
@@ -128,11 +137,21 @@ class AskedKernel:
         """What is known before compiling, with every broken rule in `broken`."""
         return self.estimates(problem, [config], target)[0]
 
-    def estimates(self, problem: Problem, configs: Sequence[Config], target: Target) -> list[Estimate]:
+    def estimates(
+        self,
+        problem: Problem,
+        configs: Sequence[Config],
+        target: Target,
+    ) -> list[Estimate]:
         """What is known of many configs before compiling."""
         return self.ask(questions.Rules(problem, list(configs), target))
 
-    def broken(self, problem: Problem, configs: Sequence[Config], target: Target) -> list[tuple[str, ...]]:
+    def broken(
+        self,
+        problem: Problem,
+        configs: Sequence[Config],
+        target: Target,
+    ) -> list[tuple[str, ...]]:
         """The rules that each config breaks: `estimates` without the rest, and faster to read."""
         found = self.ask(questions.Rules(problem, list(configs), target), _Broken | None)
         return [each.broken for each in found]
@@ -143,7 +162,8 @@ class AskedKernel:
 
     def codes(self, problem: Problem, configs: Sequence[Config], target: Target) -> list[bytes]:
         """For each config a text that is equal where the code is: the JSON of `same_code`."""
-        return [bytes(raw) for raw in self.ask(questions.SameCode(problem, list(configs), target), msgspec.Raw)]
+        question = questions.SameCode(problem, list(configs), target)
+        return [bytes(raw) for raw in self.ask(question, msgspec.Raw)]
 
     def traffic(
         self,
@@ -152,7 +172,8 @@ class AskedKernel:
         l2_bytes: int | None = None,
         sm_count: int | None = None,
     ) -> tuple[Chain, ...]:
-        """The chains of launches that compute a problem, with the bytes that each moves; none without a model."""
+        """The chains of launches that compute a problem, with the bytes that each moves, from the
+        least fused to the kernel's own; none without a model."""
         if not self.card.models_traffic:
             return ()
         return self.ask(questions.Traffic(problem, [config], l2_bytes, sm_count))[0]
@@ -201,15 +222,10 @@ class _Broken(msgspec.Struct, frozen=True):
     broken: tuple[str, ...]
 
 
-def _read(answer: bytes, gives: Any) -> Answer:
-    if gives not in _to_answer:
-        _to_answer[gives] = msgspec.json.Decoder(Answer[gives])
-    return _to_answer[gives].decode(answer)
-
-
 def _typed(values: dict[str, Any] | None) -> dict[str, Any]:
-    """Given values as JSON has them; any other, infinity too, as the word that a person would type."""
-    return {name: value if _is_plain(value) else str(value) for name, value in (values or {}).items()}
+    """Given values as JSON has them; any other, infinity too, as the word that a person types."""
+    given = (values or {}).items()
+    return {name: value if _is_plain(value) else str(value) for name, value in given}
 
 
 def _is_plain(value: Any) -> bool:

@@ -19,7 +19,7 @@ from tileviz.kernels.questions import (
     Text,
     question_from_json,
 )
-from tileviz.kernels.toolkit.base import Kernel
+from tileviz.kernels.toolkit.base import Baseline, Kernel, TritonBaseline
 from tileviz.records import Problem, Target
 
 OUTPUT = "out"
@@ -34,9 +34,15 @@ class BuiltIn:
         self.card = card_of(kernel)
 
     def answer(self, question: bytes) -> bytes:
-        """The JSON of an Answer to the JSON of a Question; what the kernel raises is a refusal in it."""
+        """The JSON of an Answer to the JSON of a Question. What the kernel's code raises is a
+        refusal in it, and so is what it gives where that is no plain data."""
         ask, things = self._asked(question_from_json(question))
-        return msgspec.json.encode(answered(ask, things))
+        try:
+            return msgspec.json.encode(answered(ask, things))
+        except Exception as error:  # a kernel's code gives what it likes
+            refusal = Refusal.of(error, traceback.format_exc())
+            everything = Answer([None] * len(things), dict.fromkeys(range(len(things)), refusal))
+            return msgspec.json.encode(everything)
 
     def _asked(self, question: Asked) -> tuple[Callable, Sequence]:
         """(what answers for one thing of the question's list, the list)."""
@@ -92,10 +98,14 @@ def card_of(kernel: Kernel) -> Card:
         defaults=kernel.defaults,
         default_configs=kernel.default_configs,
         presets=kernel.presets,
-        baselines=tuple(BaselineCard(b.name, b.title, b.kind, b.compiles) for b in kernel.baselines),
+        baselines=tuple(baseline_card(baseline) for baseline in kernel.baselines),
         models_traffic=kernel.traffic is not None,
         origin=Origin(kernel.source_hash),
     )
+
+
+def baseline_card(baseline: Baseline | TritonBaseline) -> BaselineCard:
+    return BaselineCard(baseline.name, baseline.title, baseline.kind, baseline.compiles)
 
 
 def exactness_of(kernel: Kernel, problem: Problem, target: Target) -> Exactness:
@@ -108,16 +118,23 @@ def exactness_of(kernel: Kernel, problem: Problem, target: Target) -> Exactness:
 
 
 def signature_of(kernel: Kernel, problem: Problem) -> Signature:
-    """The arguments, named as the reference names them: a draw of inputs that only notes what is drawn."""
+    """The arguments, named as the reference names them: inputs are drawn, and nothing but shape and
+    dtype is noted."""
     drawn: list[tuple[tuple[int, ...], str]] = []
     kernel.inputs(problem, lambda *shape, dtype: drawn.append((shape, dtype)))
     shape, dtype = kernel.output(problem)
-    inputs = (Tensor(name, *each) for name, each in zip(_input_names(kernel, len(drawn)), drawn, strict=True))
-    return Signature(tuple(inputs), (Tensor(OUTPUT, shape, dtype),))
+    named = zip(_input_names(kernel, len(drawn)), drawn, strict=True)
+    inputs = tuple(Tensor(name, *each) for name, each in named)
+    return Signature(inputs, (Tensor(OUTPUT, shape, dtype),))
 
 
 def offers_of(kernel: Kernel, problem: Problem) -> tuple[Offer, ...]:
-    return tuple(Offer(b.name, b.math_mode(problem), b.unavailable(problem) or "") for b in kernel.baselines)
+    """Every baseline as it stands for a problem."""
+    return tuple(offer_of(baseline, problem) for baseline in kernel.baselines)
+
+
+def offer_of(baseline: Baseline | TritonBaseline, problem: Problem) -> Offer:
+    return Offer(baseline.name, baseline.math_mode(problem), baseline.unavailable(problem) or "")
 
 
 def _input_names(kernel: Kernel, count: int) -> list[str]:

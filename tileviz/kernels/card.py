@@ -1,7 +1,7 @@
-"""The kernel card: all that is known of a kernel without its code, as a record that travels as JSON.
+"""The kernel card: what is known of a kernel without its code, as a record that travels as JSON.
 
-Its names, fields, knobs with their domains, defaults, presets, baselines, and where it comes from. What
-depends on a problem is not on the card: that is asked (`questions`).
+Its names, fields, knobs with their domains, defaults, presets, baselines, and where it comes from.
+What depends on a problem is not on the card: that is asked (`questions`).
 """
 
 import hashlib
@@ -14,7 +14,10 @@ from tileviz.errors import BadRequest
 from tileviz.kernels.toolkit.fields import Choice, Flag, Knob, Real, Size
 from tileviz.records import Config, Problem
 
-__all__ = ["BaselineCard", "Card", "Choice", "Field", "Flag", "Knob", "Origin", "Preset", "Real", "Size", "pass_configs"]
+__all__ = [
+    "BaselineCard", "Card", "Choice", "Field", "Flag", "Knob", "Origin", "Preset", "Real", "Size",
+    "pass_configs",
+]  # fmt: skip
 
 Field = Size | Choice | Flag | Real
 """A value of the problem."""
@@ -72,8 +75,8 @@ class Card:
     defaults: dict[str, Problem]
     """{"cpu": {...}, "cuda": {...}}: what the first Run uses, over the defaults of the fields."""
     default_configs: dict[str, Config]
-    """{"cpu": {...}, "sm_90a": {...}}: over the defaults of the knobs; a target's own name wins over
-    `cpu` or `cuda`."""
+    """{"cpu": {...}, "sm_90a": {...}}: over the defaults of the knobs; a target's own name wins
+    over `cpu` or `cuda`."""
     presets: tuple[Preset, ...]
     baselines: tuple[BaselineCard, ...]
     models_traffic: bool
@@ -101,8 +104,8 @@ class Card:
         raise BadRequest(f"{self.name} has no field '{name}'")
 
     def whole(self, config: Config) -> Config:
-        """A stored config with every knob. One of an earlier version lacks those that came since: they
-        stand at their own defaults, which is how the program was before it had them."""
+        """A stored config with every knob. One of an earlier version lacks those that came since:
+        they stand at their own defaults, which is how the program was before it had them."""
         return {knob.name: knob.default for knob in self.knobs} | config
 
     def knob_values(self, config: Config) -> Config:

@@ -13,9 +13,9 @@
     Offers        problems        ->  the baselines, and why one cannot be compared
     Sources                       ->  the kernel's text, and the hash of all that decides its code
 
-A question asks about a list, and its answer is a list in the same order: a sweep asks about thousands of
-configs at once. Both travel as JSON, so the code may live in this process (`built_in`) or in a child. Where
-there is no answer, a Refusal stands in its place.
+A question asks about a list, and its answer is a list in the same order: a sweep asks about
+thousands of configs at once. Both travel as JSON, so the code may live in this process (`built_in`)
+or in a child. Where there is no answer, a Refusal stands in its place.
 """
 
 from typing import Any, ClassVar, Generic, TypeVar
@@ -47,7 +47,7 @@ class Problems(Question, frozen=True, tag="problems"):
     """Completes and checks problems for a kind of device. Refused with UnknownName, BadValue."""
 
     values: list[dict[str, Any]]
-    """What was given of each, typed words or numbers; a field that is left out takes its default."""
+    """What was given of each, words or numbers; a field that is left out takes its default."""
     kind: str = "cuda"
     """`cuda` or `cpu`."""
     gives: ClassVar = Problem
@@ -56,20 +56,20 @@ class Problems(Question, frozen=True, tag="problems"):
 class Configs(Question, frozen=True, tag="configs"):
     """Completes and checks configs. Refused with UnknownName, BadValue.
 
-    A knob that is left out takes what suits the problem, else the target, else its own default. What suits
-    the problem is taken as a whole: where it breaks a rule beside the given knobs, the target's defaults
-    take its place.
+    A knob that is left out takes what suits the problem, else the target, else its own default.
+    What suits the problem is taken as a whole: where it breaks a rule beside the given knobs, the
+    target's defaults take its place.
     """
 
     values: list[dict[str, Any]]
-    """What was given of each, typed words or numbers; pass configs by their TileLang names."""
+    """What was given of each, words or numbers; pass configs by their TileLang names."""
     target: Target | None = None
     problem: Problem | None = None
     gives: ClassVar = Config
 
 
 class Unsupported(Question, frozen=True, tag="unsupported"):
-    """Why a target cannot express a problem, whatever the config, in one sentence; None where it can."""
+    """Why a target cannot express problems, whatever the config, a sentence; None where it can."""
 
     problems: list[Problem]
     target: Target
@@ -77,7 +77,7 @@ class Unsupported(Question, frozen=True, tag="unsupported"):
 
 
 class Rules(Question, frozen=True, tag="rules"):
-    """What is known of configs of one problem before anything is compiled: resources, broken rules."""
+    """What is known of configs before anything is compiled: resources, broken rules, notes."""
 
     problem: Problem
     configs: list[Config]
@@ -95,8 +95,8 @@ class SameCode(Question, frozen=True, tag="same code"):
 
 
 class Traffic(Question, frozen=True, tag="traffic"):
-    """The chains of launches that compute a problem, from the least fused to the kernel's own, with the
-    bytes that each moves by formula; of a config as it was stored. None without a model."""
+    """The chains of launches that compute a problem, from the least fused to the kernel's own, with
+    the bytes that each moves by formula; of configs as they were stored. None without a model."""
 
     problem: Problem
     configs: list[Config]
@@ -121,7 +121,7 @@ class Exactness(Struct, frozen=True):
     accumulate: int
     """Terms of the longest sum behind one output element: the tolerance grows with its root."""
     error_scale: str
-    """`exact` (elementwise), `sum` (dot products), `shares` (of a row) or `averages` (by such shares)."""
+    """`exact` (elementwise), `sum` (dot products), `shares` (of a row), `averages` (by shares)."""
     cancelled: float
     """Largest absolute error that evaluating the output adds whatever the output's size."""
 
@@ -180,10 +180,11 @@ class Offer(Struct, frozen=True):
 
 
 class Offers(Question, frozen=True, tag="offers"):
-    """The baselines for problems, in the order of the card."""
+    """The baselines for problems, in the order of the card; not kept: one may be installed."""
 
     problems: list[Problem]
     gives: ClassVar = tuple[Offer, ...]
+    kept: ClassVar = False
 
 
 class Text(Struct, frozen=True):
@@ -196,7 +197,7 @@ class Text(Struct, frozen=True):
 
 
 class Sources(Question, frozen=True, tag="sources"):
-    """The kernel's file as it is on disk now: one answer, never kept, since a file may be edited."""
+    """The kernel's file as it is on disk now: one answer, not kept, since a file may be edited."""
 
     gives: ClassVar = Text
     kept: ClassVar = False

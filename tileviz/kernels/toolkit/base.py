@@ -4,6 +4,7 @@ Everything else derives from this declaration: the form, the rules, presets, che
 neither TileLang nor torch: `T` imports TileLang on first use, torch is imported inside functions.
 """
 
+import functools
 import hashlib
 import inspect
 import sys
@@ -162,11 +163,14 @@ class Kernel:
 
     def judge(self, problem: Problem, target: Target) -> Callable[[Config], Estimate]:
         """`rules` of any config of this problem: what the problem alone decides is found once."""
-        wide = rules.wide_note(self.shapes(problem)) if self.cost(problem).bytes > rules.MOST_COUNTED else None
+
+        @functools.cache
+        def wide() -> str | None:
+            return rules.wide_note(self.shapes(problem)) if self.cost(problem).bytes > rules.MOST_COUNTED else None
 
         def judged(config: Config) -> Estimate:
             found = self.estimate(problem, self.whole(config), target)
-            notes = rules.joined(*found.notes, rules.unknown_note(found.shared_bytes, config), wide)
+            notes = rules.joined(*found.notes, rules.unknown_note(found.shared_bytes, config), wide())
             return replace(found, notes=notes, shared_known=not rules.laid_out_anew(config))
 
         return judged
