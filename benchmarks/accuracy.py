@@ -16,7 +16,7 @@ from benchmarks.works import ACCURACY, nothing
 from tileviz.bench import clocks, facts, ncu, nvml
 from tileviz.bench.timers import Timer, pick_timer
 from tileviz.cli.terminal import printed
-from tileviz.engine.lanes import package_root
+from tileviz.engine.processes.lanes import package_root
 from tileviz.errors import TilevizError
 from tileviz.formats import significant
 from tileviz.measured import quantile

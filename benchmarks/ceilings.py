@@ -8,7 +8,7 @@ import sys
 
 from tileviz.bench import ceilings, peaks
 from tileviz.cli.terminal import printed
-from tileviz.engine.ceilings_job import FACT, CeilingsJob
+from tileviz.engine.jobs.ceilings import FACT, CeilingsJob
 from tileviz.engine.requests import local_devices
 from tileviz.errors import TilevizError
 from tileviz.formats import significant

@@ -21,9 +21,9 @@ from pathlib import Path
 from benchmarks import compile_rate as here
 from benchmarks import sweep_rate
 from tileviz.compiler import targets, toolchain
-from tileviz.engine.jobs import HeaderJob
-from tileviz.engine.lanes import Nursery
-from tileviz.engine.reports import Report, quiet
+from tileviz.engine.jobs.background import HeaderJob
+from tileviz.engine.processes.lanes import ForkServer
+from tileviz.engine.processes.reports import Report, quiet
 from tileviz.engine.requests import Request
 from tileviz.engine.sweeps.jobs import SweepCompileJob
 from tileviz.engine.sweeps.pool import CompilePool, Item
@@ -64,12 +64,12 @@ class MeteredJob(SweepCompileJob):
 
 
 @contextmanager
-def nursery(target: str):
+def fork_server(target: str):
     """A fork server with nothing in its caches, warm and with the header of `target`."""
     folder = Path(tempfile.mkdtemp(prefix="tileviz-compile-"))
     os.environ["TILEVIZ_HOME"] = str(folder)
     toolchain.configure_environment(folder)
-    server = Nursery.start()
+    server = ForkServer.start()
     try:
         child = server.child()
         child.send(HeaderJob(target))
@@ -81,7 +81,7 @@ def nursery(target: str):
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def until_done(server: Nursery, child) -> None:
+def until_done(server: ForkServer, child) -> None:
     while True:
         for ready in wait([server.control, child.connection]):
             if ready is server.control:
@@ -90,7 +90,7 @@ def until_done(server: Nursery, child) -> None:
                 return
 
 
-def compiled(server: Nursery, requests: list[Request], workers: int) -> tuple[float, list[dict[tuple[str, int], float]], int]:
+def compiled(server: ForkServer, requests: list[Request], workers: int) -> tuple[float, list[dict[tuple[str, int], float]], int]:
     """(wall seconds, CPU seconds of each config by phase, configs that failed)."""
     pool = CompilePool(workers, server.child, server.learn_exit, 120.0)
     left, done, failed = deque(enumerate(requests)), [], 0
@@ -125,7 +125,7 @@ def requests_of(target: str, count: int) -> list[Request]:
 
 def measured(target: str, count: int, workers: int) -> dict:
     """{configs, failed, workers, wall_s, cpu_s: {part: mean seconds a config}}"""
-    with nursery(target) as server:
+    with fork_server(target) as server:
         wall, done, failed = compiled(server, requests_of(target, count), workers)
     parts = {name: statistics.mean(each.get(key, 0.0) for each in done) for key, name in PARTS.items()} if done else {}
     return {"configs": len(done), "failed": failed, "workers": workers, "wall_s": wall, "cpu_s": {**parts, "all": sum(parts.values())}}

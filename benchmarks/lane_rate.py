@@ -26,7 +26,7 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.sweep_rate import CPU_FIXED, CPU_PROBLEM, GPU_PROBLEM, eighty_two  # noqa: E402
 from tileviz.compiler import runtime, toolchain  # noqa: E402
 from tileviz.engine import requests  # noqa: E402
-from tileviz.engine.jobs import CompileJob  # noqa: E402
+from tileviz.engine.jobs.compile import CompileJob  # noqa: E402
 from tileviz.records import Trial  # noqa: E402
 
 

@@ -22,11 +22,11 @@ from benchmarks.recorded_plans import PLANS, Plan, full_problems, shared_configs
 from tileviz.bench.baselines import MAX_AUTOTUNE
 from tileviz.cli.terminal import printed
 from tileviz.compiler import targets
-from tileviz.engine import client, lane_tasks, presets
-from tileviz.engine.ceilings_job import stored_ceilings
+from tileviz.engine import client, presets
+from tileviz.engine.jobs import ceilings, importance
+from tileviz.engine.jobs.ceilings import stored_ceilings
 from tileviz.engine.requests import baseline_names, local_devices
 from tileviz.engine.sweeps import client as sweeps
-from tileviz.engine.sweeps import importance
 from tileviz.engine.sweeps.request import resolve_sweep
 from tileviz.errors import TilevizError
 from tileviz.formats import assignments, duration_us, rates, seconds, significant, size_bytes
@@ -86,7 +86,7 @@ class Recorder:
     def _ceilings(self) -> None:
         if stored_ceilings(self.device.id, self.store) is None:
             say("ceilings")
-            self._done(lane_tasks.measure_ceilings(self.store, self.device.id))
+            self._done(ceilings.submit(self.store, self.device.id))
 
     def _sweep(self, plan: Plan, part: str, budget_s: float) -> None:
         """Runs a sweep, or goes on with it, or leaves it when it is done."""

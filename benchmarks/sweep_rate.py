@@ -206,7 +206,7 @@ def raced(device: str, configs: list[dict]) -> list[Figure]:
 def race(device: str, given: Path, out: Path) -> int:
     """The process of `raced`."""
     from tileviz.compiler import toolchain
-    from tileviz.engine.sweeps.rival import RaceJob
+    from tileviz.engine.jobs.race import RaceJob
 
     folder = Path(tempfile.mkdtemp(prefix="tileviz-race-"))
     try:

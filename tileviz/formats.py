@@ -156,7 +156,7 @@ def assignments(values: dict) -> str:
 
 
 def race_words(found: dict) -> str:
-    """What came of a race against TileLang's AutoTuner (`engine.sweeps.rival.told`), in one or two sentences."""
+    """What came of a race against TileLang's AutoTuner (`engine.jobs.race.told`), in one or two sentences."""
     said = "TileLang AutoTuner: "
     if "wall_s" not in found:
         return f"{said}{found.get('reason') or 'no result'}."

@@ -7,7 +7,7 @@ import pytest
 
 from tests.app.pages import opened, texts
 from tests.ui import code_examples, examples
-from tileviz.engine import structure
+from tileviz.engine.jobs import structure
 from tileviz.ui.codeview import reports
 
 

@@ -7,7 +7,8 @@ import streamlit as st
 
 from tests.app.pages import opened, texts
 from tests.ui import examples
-from tileviz.engine import requests, starts
+from tileviz.engine import requests
+from tileviz.engine.processes import starts
 from tileviz.records import Device
 
 PAGES = ("", "sweep", "codeview", "system")

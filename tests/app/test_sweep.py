@@ -8,7 +8,7 @@ from tests import recordings
 from tests.app.pages import opened, texts
 from tests.ui import examples, sweep_examples
 from tileviz.compiler import toolchain
-from tileviz.engine.sweeps import importance, rival
+from tileviz.engine.jobs import importance, race
 from tileviz.engine.sweeps.request import resolve_sweep
 from tileviz.records import TunedConfig
 from tileviz.store import exchange
@@ -351,11 +351,11 @@ def test_a_race_against_tilelangs_autotuner_is_offered_where_it_can_run_and_told
     app = opened("sweep", sweep="s1", view="Progress", target="cuda:0")
     app.button(key="_race").click().run()
     (job,) = store.jobs()
-    assert job.kind == rival.KIND and job.request["sweep"] == "s1" and job.request["problem"] == 0
+    assert job.kind == race.KIND and job.request["sweep"] == "s1" and job.request["problem"] == 0
     store.finish(job.id, "done")
     found = {"config": {"block_M": 128}, "says_us": 181.0, "wall_s": 52.3, "tried": 82, "failed": 0, "measured_us": 183.0}
     found |= {"ours_us": 179.0, "ours_config": {"block_M": 256}, "same": False, "tied": False, "sweep_s": 12.0}
-    store.note_sweep("s1", notes={rival.note_name(0): found})
+    store.note_sweep("s1", notes={race.note_name(0): found})
     app.run()
     assert "TileLang AutoTuner: 52 s for 82 configs, best block_M=128, 181 \u00b5s as it says and 183 \u00b5s by our timer." in plainly(app)
     assert "This sweep: 12 s of search, best 179 \u00b5s: block_M=256, faster." in plainly(app)

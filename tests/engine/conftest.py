@@ -5,16 +5,16 @@ import pytest
 from tests.engine import scripted_jobs as script
 from tileviz.bench.facts import cpu_device
 from tileviz.engine import server
-from tileviz.engine.channel import Pipe
-from tileviz.engine.lanes import spawn_child
+from tileviz.engine.jobs.race import RaceTask
+from tileviz.engine.jobs.sweep import SweepTask
+from tileviz.engine.processes.channel import Pipe
+from tileviz.engine.processes.lanes import spawn_child
 from tileviz.engine.sweeps import client, finals
-from tileviz.engine.sweeps.rival import RivalTask
-from tileviz.engine.sweeps.task import SweepTask
 from tileviz.store import Store
 
 
 class Spawner:
-    """In the place of a nursery: children in fresh interpreters, without TileLang."""
+    """In the place of a fork server: children in fresh interpreters, without TileLang."""
 
     ready = True
     hangs = False
@@ -38,7 +38,7 @@ class ScriptedSweep(SweepTask):
     config_job = script.ScriptedConfig
 
 
-class ScriptedRival(RivalTask):
+class ScriptedRaceTask(RaceTask):
     race_job = script.ScriptedRace
     compile_job = script.ScriptedCompile
     beside_job = script.ScriptedBeside
@@ -49,9 +49,9 @@ def scripted_store(tmp_path, monkeypatch):
     """A store whose engine is the test's own."""
     monkeypatch.setenv("TILEVIZ_HOME", str(tmp_path))
     monkeypatch.setenv("TILEVIZ_COMPILE_WORKERS", "2")
-    monkeypatch.setattr(server.Nursery, "start", Spawner)
+    monkeypatch.setattr(server.ForkServer, "start", Spawner)
     monkeypatch.setitem(server.TASKS, "sweep", ScriptedSweep)
-    monkeypatch.setitem(server.TASKS, server.RIVAL, ScriptedRival)
+    monkeypatch.setitem(server.TASKS, server.RACE, ScriptedRaceTask)
     monkeypatch.setattr(finals.Finals, "finals_job", script.ScriptedFinals)
     monkeypatch.setattr(client.client, "ensure_engine", lambda home: None)
     return Store(tmp_path)

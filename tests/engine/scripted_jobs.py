@@ -6,8 +6,8 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from tileviz.engine.jobs.race import Raced
 from tileviz.engine.requests import Request
-from tileviz.engine.sweeps.rival import Raced
 from tileviz.errors import CompileFailed, LaunchFailed, RuntimeFailed
 from tileviz.measured import Timing, Verdict
 from tileviz.records import Artifact, Resources, SharedBytes, Trial

@@ -5,13 +5,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from tileviz.engine.channel import Pipe
-from tileviz.engine.device_lock import WAITING
-from tileviz.engine.lanes import Child
+from tileviz.engine.jobs.task import NO_PROCESS, START_S, Task
+from tileviz.engine.processes.channel import Pipe
+from tileviz.engine.processes.device_lock import WAITING
+from tileviz.engine.processes.lanes import Child
 from tileviz.engine.sweeps import pool as pools
 from tileviz.engine.sweeps.lane_use import LaneUser
 from tileviz.engine.sweeps.pool import CompilePool, Item
-from tileviz.engine.tasks import NO_PROCESS, START_S, Task
 from tileviz.records import JobView, Trial
 from tileviz.store import Store
 

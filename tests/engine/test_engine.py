@@ -10,12 +10,12 @@ import numpy
 import psutil
 import pytest
 
-from tests.engine.processes import is_gone
+from tests.engine.of_processes import is_gone
 from tileviz.bench.facts import cpu_device
 from tileviz.engine import client, server
-from tileviz.engine.lanes import exit_words
+from tileviz.engine.jobs.task import Task
+from tileviz.engine.processes.lanes import exit_words
 from tileviz.engine.requests import resolve
-from tileviz.engine.tasks import Task
 from tileviz.records import JobView, Trial
 from tileviz.store import Store
 
@@ -134,8 +134,8 @@ def test_a_config_that_kills_its_process_harms_neither_the_one_before_nor_the_on
     job = client.submit(store, resolve("gemm", {"M": 2500, "N": 2500, "K": 2500}, target="cpu", baselines=False))
     until(lambda: store.job(job).phase == "check", 60)
     engine = psutil.Process(client.engine_pid(home))
-    nursery = next(p for p in processes_of(home) if p.ppid() == engine.pid)
-    for child in nursery.children():
+    fork_server = next(p for p in processes_of(home) if p.ppid() == engine.pid)
+    for child in fork_server.children():
         child.send_signal(signal.SIGSEGV)
     dead = store.trial(client.wait(store, job, timeout=20).trial)
     assert dead.status == "crashed" and "phase 'check': segmentation fault" in dead.reason
@@ -189,7 +189,7 @@ def test_a_second_engine_of_the_same_home_ends_at_once(store, home):
     import subprocess
     import sys
 
-    from tileviz.engine.lanes import package_root
+    from tileviz.engine.processes.lanes import package_root
 
     run(store, "vector_add", {"N": 1000}, target="cpu", baselines=False)
     second = subprocess.run([sys.executable, "-m", "tileviz.engine"], cwd=package_root(), env=os.environ, timeout=30)
@@ -202,8 +202,8 @@ def test_a_measure_child_that_dies_between_two_runs_is_replaced(store, home):
 
     run(store, "vector_add", {"N": 1000}, target="cpu", baselines=False)
     engine = psutil.Process(client.engine_pid(home))
-    nursery = next(p for p in processes_of(home) if p.ppid() == engine.pid)
-    for child in nursery.children():
+    fork_server = next(p for p in processes_of(home) if p.ppid() == engine.pid)
+    for child in fork_server.children():
         child.kill()
     _, trial = run(store, "vector_add", {"N": 1000}, target="cpu", baselines=False, timeout_s=20)
     assert trial.status == "ok"

@@ -13,7 +13,7 @@ import pytest
 from tests.conftest import none_left, tileviz_process
 from tests.engine.test_engine import until
 from tileviz.engine import client as jobs
-from tileviz.engine import starts
+from tileviz.engine.processes import starts
 from tileviz.engine.sweeps import client
 from tileviz.engine.sweeps.request import resolve_sweep
 from tileviz.store import Store

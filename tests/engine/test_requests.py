@@ -101,7 +101,7 @@ def test_an_artifact_crosses_to_the_engine_without_tilelang_or_torch(target):
     import pickle
     import pickletools
 
-    from tileviz.engine.jobs import CompileJob
+    from tileviz.engine.jobs.compile import CompileJob
 
     small = {"M": 64, "N": 64, "K": 64, "dtype": "float32" if target == "cpu" else "float16"}
     request = resolve(

@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+import time
+from dataclasses import dataclass
 
 
 class LoadedModules:
@@ -27,3 +29,27 @@ class Spawns:
         report("phase", process.pid)
         process.wait()
         return os.getpid()
+
+
+@dataclass(frozen=True)
+class Sleep:
+    """A job that takes its time."""
+
+    seconds: float
+
+    def __call__(self, report) -> str:
+        report("phase", "sleep")
+        time.sleep(self.seconds)
+        return "slept"
+
+
+@dataclass(frozen=True)
+class Crash:
+    """A job that dies of a signal, as a segmentation fault would."""
+
+    signal: int = 11
+
+    def __call__(self, report) -> None:
+        report("phase", "crash")
+        os.kill(os.getpid(), self.signal)
+        time.sleep(5)

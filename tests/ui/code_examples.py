@@ -5,7 +5,8 @@ from pathlib import Path
 
 from tests.ui import examples
 from tileviz import kernels
-from tileviz.engine import jobs, requests
+from tileviz.engine import requests
+from tileviz.engine.jobs.compile import counted
 from tileviz.engine.requests import Request
 from tileviz.records import Artifact, Resources, SharedBytes
 
@@ -56,7 +57,7 @@ def artifact(case: str = "gemm_sm_90a", of: Request | None = None, **more) -> Ar
         "lines": lines, "tensors": tuple(made["tensors"]), "compiler": made["compiler"],
         "resources": Resources(168, 0, SharedBytes(1024, 16384), 256, (2, 2, 1), 1, 0.125, "registers"),
     }  # fmt: skip
-    return jobs.counted(Artifact(**{**values, **more}))
+    return counted(Artifact(**{**values, **more}))
 
 
 def line_with(text: str, words: str) -> int:

@@ -14,7 +14,8 @@ from tileviz.cli.once import given
 from tileviz.cli.trials import say
 from tileviz.engine import client as jobs
 from tileviz.engine import presets
-from tileviz.engine.sweeps import client, results, rival
+from tileviz.engine.jobs import race
+from tileviz.engine.sweeps import client, results
 from tileviz.engine.sweeps.request import SweepRequest, resolve_sweep
 from tileviz.engine.sweeps.space import Space, rule_kind
 from tileviz.errors import BadRequest, TilevizError
@@ -283,13 +284,13 @@ def _stop(store: Store, sweep: str, asked) -> None:
 
 def _race(store: Store, view: SweepView) -> str:
     """Races TileLang's AutoTuner over each problem that has a time. Why there is no race here, or an empty sentence."""
-    refused = rival.why_not(view)
+    refused = race.why_not(view)
     if refused:
         say(f"no race: {refused}")
         return refused
     for number in sorted(view.best):
-        say(f"{rival.TITLE}: over the same configs of {formats.assignments(view.request['problems'][number])}")
-        jobs.wait(store, rival.submit(store, view.id, number))
+        say(f"{race.TITLE}: over the same configs of {formats.assignments(view.request['problems'][number])}")
+        jobs.wait(store, race.submit(store, view.id, number))
     return ""
 
 

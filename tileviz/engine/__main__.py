@@ -5,7 +5,7 @@ import os
 import sys
 
 from tileviz import settings
-from tileviz.engine import starts
+from tileviz.engine.processes import starts
 from tileviz.store import tileviz_home
 
 

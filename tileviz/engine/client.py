@@ -14,9 +14,9 @@ from typing import Any
 
 from tileviz import settings
 from tileviz.compiler.tools import from_here
-from tileviz.engine import starts, tag
-from tileviz.engine.heartbeat import LOCK, silent_s
-from tileviz.engine.lanes import exit_words, package_root, process_environment
+from tileviz.engine.processes import starts, tag
+from tileviz.engine.processes.heartbeat import LOCK, silent_s
+from tileviz.engine.processes.lanes import exit_words, package_root, process_environment
 from tileviz.engine.requests import Request
 from tileviz.errors import EngineError, StoreError
 from tileviz.records import JobView, Trial
@@ -41,9 +41,7 @@ def submit(store: Store, request: Request) -> str:
     return queue(store, request.kind, asdict(request))
 
 
-def queue(
-    store: Store, kind: str, request: dict[str, Any], *, job: str | None = None, queued: Callable[[str], None] | None = None
-) -> str:
+def queue(store: Store, kind: str, request: dict[str, Any], *, job: str | None = None, queued: Callable[[str], None] | None = None) -> str:
     """Queues a job of any kind for an engine of this environment, of the id `job` where one is given, and gives its id. `queued` is told it
     before an engine is started.
 

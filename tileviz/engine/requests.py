@@ -13,10 +13,10 @@ from tileviz.bench import facts, memory
 from tileviz.bench.baselines import expanded
 from tileviz.compiler import targets, toolchain
 from tileviz.engine import presets as starts
-from tileviz.engine.lanes import LACK_OF_MEMORY
+from tileviz.engine.processes.lanes import LACK_OF_MEMORY
 from tileviz.errors import BadValue
 from tileviz.kernels import kernel as kernel_of
-from tileviz.kernels.base import Kernel
+from tileviz.kernels.toolkit.base import Kernel
 from tileviz.records import Config, Device, Problem, Target, TunedConfig, canonical_json
 from tileviz.records_json import known_fields
 

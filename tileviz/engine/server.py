@@ -14,21 +14,24 @@ from pathlib import Path
 
 from tileviz import settings
 from tileviz.compiler import runtime, scratch, targets, toolchain
-from tileviz.engine import client, heartbeat, starts, tag
-from tileviz.engine.ceilings_job import FACT, CeilingsJob, with_stored_ceilings
-from tileviz.engine.jobs import FactsJob, HeaderJob
-from tileviz.engine.lane_tasks import CEILINGS, PROFILE, CeilingsTask, ProfileTask
-from tileviz.engine.lanes import Child, MeasureLane, Nursery
-from tileviz.engine.reading import ReadTask
+from tileviz.engine import client
+from tileviz.engine.jobs.background import FactsJob, HeaderJob
+from tileviz.engine.jobs.ceilings import FACT, CeilingsJob, CeilingsTask, with_stored_ceilings
+from tileviz.engine.jobs.ceilings import KIND as CEILINGS
+from tileviz.engine.jobs.importance import KIND as IMPORTANCE
+from tileviz.engine.jobs.importance import ImportanceTask
+from tileviz.engine.jobs.profile import KIND as PROFILE
+from tileviz.engine.jobs.profile import ProfileTask
+from tileviz.engine.jobs.race import KIND as RACE
+from tileviz.engine.jobs.race import RaceTask
+from tileviz.engine.jobs.reading import ReadTask
+from tileviz.engine.jobs.structure import KIND as STRUCTURE
+from tileviz.engine.jobs.structure import StructureTask
+from tileviz.engine.jobs.sweep import SweepTask
+from tileviz.engine.jobs.task import Task
+from tileviz.engine.processes import heartbeat, starts, tag
+from tileviz.engine.processes.lanes import Child, ForkServer, MeasureLane
 from tileviz.engine.requests import local_devices, usable
-from tileviz.engine.structure import KIND as STRUCTURE
-from tileviz.engine.structure import StructureTask
-from tileviz.engine.sweeps.importance import KIND as IMPORTANCE
-from tileviz.engine.sweeps.importance import ImportanceTask
-from tileviz.engine.sweeps.rival import KIND as RIVAL
-from tileviz.engine.sweeps.rival import RivalTask
-from tileviz.engine.sweeps.task import SweepTask
-from tileviz.engine.tasks import Task
 from tileviz.errors import StoreError, TilevizError
 from tileviz.records import Device, JobView
 from tileviz.store import Store, Watch
@@ -39,7 +42,7 @@ log = logging.getLogger("tileviz.engine")
 
 TASKS: dict[str, type[Task]] = {
     "sweep": SweepTask, "read": ReadTask, STRUCTURE: StructureTask,
-    IMPORTANCE: ImportanceTask, CEILINGS: CeilingsTask, PROFILE: ProfileTask, RIVAL: RivalTask,
+    IMPORTANCE: ImportanceTask, CEILINGS: CeilingsTask, PROFILE: ProfileTask, RACE: RaceTask,
 }  # fmt: skip
 """What a job becomes, by its kind; a Task where none is named."""
 
@@ -56,10 +59,10 @@ class Engine:
         self.devices = devices = usable(devices)
         self.idle_s = idle_s
         self.compile_slots = settings.compile_workers() or min(os.cpu_count() or 1, MOST_COMPILE_SLOTS)
-        self.nursery = Nursery.start()
+        self.fork_server = ForkServer.start()
         self.prepared: set[str] = set()
         self.background: list[Child] = []
-        self.lanes = {device.id: MeasureLane(device.id, self.nursery) for device in devices}
+        self.lanes = {device.id: MeasureLane(device.id, self.fork_server) for device in devices}
         self.tasks: dict[str, Task] = {}
         self.facts: dict[str, Child] = {}
         self.without_ceilings: dict[str, Device] = {}
@@ -98,8 +101,8 @@ class Engine:
         for task in list(self.tasks.values()):
             task.guarded(task.advance)
             self._beat()
-        if self.nursery.hangs:
-            self._replace_nursery("hangs")
+        if self.fork_server.hangs:
+            self._replace_fork_server("hangs")
         self._listen(0.02 if self.tasks else 0.05)
         for task in list(self.tasks.values()):
             task.guarded(task.enforce_deadline)
@@ -147,11 +150,11 @@ class Engine:
 
     def _must_queue(self, job: JobView, active: list[JobView]) -> bool:
         """One sweep or race at a time on a device, and a race after its own sweep; single runs go between the configs of a sweep."""
-        if job.kind not in ("sweep", RIVAL):
+        if job.kind not in ("sweep", RACE):
             return False
         device = job.request.get("device")
-        busy = any(isinstance(t, (SweepTask, RivalTask)) and t.doc.get("device") == device for t in self.tasks.values())
-        return busy or (job.kind == RIVAL and any(j.kind == "sweep" and j.request.get("sweep") == job.request.get("sweep") for j in active))
+        busy = any(isinstance(t, (SweepTask, RaceTask)) and t.doc.get("device") == device for t in self.tasks.values())
+        return busy or (job.kind == RACE and any(j.kind == "sweep" and j.request.get("sweep") == job.request.get("sweep") for j in active))
 
     def _take_cancels(self) -> None:
         for job in self.store.asked_to_stop():
@@ -159,8 +162,8 @@ class Engine:
                 self.tasks[job].guarded(self.tasks[job].cancel)
 
     def _listen(self, timeout: float) -> None:
-        """Waits for messages of the nursery and the children, and handles one of each."""
-        hear = {self.nursery.control: self._hear_nursery}
+        """Waits for messages of the fork server and the children, and handles one of each."""
+        hear = {self.fork_server.control: self._hear_fork_server}
         hear |= {c: lambda t=t, step=step: t.guarded(step) for t in self.tasks.values() for c, step in t.ears().items()}
         hear |= {c.connection: lambda d=d: self._hear_facts(d) for d, c in self.facts.items()}
         hear |= {c.connection: lambda c=c: self._hear_background(c) for c in self.background}
@@ -171,27 +174,27 @@ class Engine:
             except StoreError as error:  # of a device's facts; a task hears its own
                 log.error("%s", error)
 
-    def _hear_nursery(self) -> None:
+    def _hear_fork_server(self) -> None:
         try:
-            self.nursery.listen()
+            self.fork_server.listen()
         except (EOFError, OSError):
-            self._replace_nursery("died")
+            self._replace_fork_server("died")
 
-    def _replace_nursery(self, what: str) -> None:
+    def _replace_fork_server(self, what: str) -> None:
         """Starts another. Children that wait to be born die with the old one, and their jobs hear it; those that live go on."""
-        log.error("the nursery %s; starting another", what)
-        self.nursery.kill()
-        self.nursery = Nursery.start()
+        log.error("the fork server %s; starting another", what)
+        self.fork_server.kill()
+        self.fork_server = ForkServer.start()
         self.prepared.clear()
         for lane in self.lanes.values():
-            lane.nursery = self.nursery
+            lane.fork_server = self.fork_server
 
     def learn_exit(self, child: Child) -> None:
-        """Waits a little for the exit status of a child that the nursery forked."""
+        """Waits a little for the exit status of a child that the fork server made."""
         try:
-            self.nursery.learn_exit(child)
+            self.fork_server.learn_exit(child)
         except (EOFError, OSError):
-            log.error("the nursery of a dead child is dead, too")
+            log.error("the fork server of a dead child is dead, too")
 
     def prepare(self, target: str) -> None:
         """Makes NVRTC's precompiled header of an architecture in the background, once, so that later compiles are fast."""
@@ -199,7 +202,7 @@ class Engine:
         if target in self.prepared or not described.is_cuda or described.source_only:
             return
         self.prepared.add(target)
-        child = self.nursery.child()
+        child = self.fork_server.child()
         child.send(HeaderJob(target))
         self.background.append(child)
 
@@ -270,7 +273,7 @@ class Engine:
             lane.drop()
         for child in self.background:
             child.kill()
-        self.nursery.kill()
+        self.fork_server.kill()
 
 
 def configure_children(home: Path, scratch_folder: Path) -> None:

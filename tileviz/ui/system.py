@@ -12,16 +12,16 @@ from tileviz.bench.ceilings import ceilings_from_json
 from tileviz.bench.peaks import peaks_of
 from tileviz.compiler import toolchain
 from tileviz.engine import client, requests
-from tileviz.engine.ceilings_job import FACT as CEILINGS
+from tileviz.engine.jobs.ceilings import FACT as CEILINGS
 from tileviz.formats import age, arithmetic, assignments, bandwidth, percent, size_bytes
 from tileviz.records import Device, JobView
 from tileviz.store.deletion import CodeEntry
 from tileviz.store.home import network_warning
 from tileviz.store.recorded import Recorded
-from tileviz.ui import deleting, runs
-from tileviz.ui.places import devices as local_devices
-from tileviz.ui.stores import recorded, store
-from tileviz.ui.trouble import guarded, plain
+from tileviz.ui.parts import deleting, runs
+from tileviz.ui.parts.places import devices as local_devices
+from tileviz.ui.parts.stores import recorded, store
+from tileviz.ui.parts.trouble import guarded, plain
 
 TICK_S = 2.0
 
@@ -128,9 +128,9 @@ def _ceilings(device: Device, measurable: bool = True) -> None:
 
 @guarded
 def _measure(device: str) -> None:
-    from tileviz.engine import lane_tasks
+    from tileviz.engine.jobs import ceilings
 
-    lane_tasks.measure_ceilings(store(), device)
+    ceilings.submit(store(), device)
 
 
 def ceilings_frame(device: Device) -> pd.DataFrame:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 
 from tileviz.engine import client
-from tileviz.engine.sweeps import rival
+from tileviz.engine.jobs import race
 from tileviz.engine.sweeps.request import SweepRequest
 from tileviz.engine.sweeps.space import Point, Space
 from tileviz.errors import BadRequest, StoreError
@@ -48,7 +48,7 @@ def cancel(store: Store, sweep: str) -> None:
     view = store.sweep(sweep)
     if view is not None and view.job is not None:
         client.cancel(store, view.job)
-    for job in rival.jobs_of(store, sweep):
+    for job in race.jobs_of(store, sweep):
         client.cancel(store, job)
 
 

@@ -4,8 +4,8 @@ from collections import deque
 from dataclasses import replace
 
 from tileviz.bench.baselines import MAX_AUTOTUNE
-from tileviz.engine.jobs import MeasureJob
-from tileviz.engine.phases import BASELINE
+from tileviz.engine.jobs.phases import BASELINE
+from tileviz.engine.jobs.run import MeasureJob
 from tileviz.engine.sweeps.jobs import FinalsJob
 from tileviz.kernels import kernel as kernel_of
 from tileviz.measured import BaselineResult, best_of, ranked

@@ -3,9 +3,9 @@
 import os
 from dataclasses import dataclass
 
-from tileviz.engine.device_lock import device_lock
-from tileviz.engine.jobs import CompileJob
-from tileviz.engine.reports import Report, quiet
+from tileviz.engine.jobs.compile import CompileJob
+from tileviz.engine.processes.device_lock import device_lock
+from tileviz.engine.processes.reports import Report, quiet
 from tileviz.engine.requests import Request
 from tileviz.records import Artifact, Trial
 

@@ -2,8 +2,8 @@
 
 import time
 
-from tileviz.engine.device_lock import WAITING
-from tileviz.engine.tasks import Task
+from tileviz.engine.jobs.task import Task
+from tileviz.engine.processes.device_lock import WAITING
 
 
 class LaneUser(Task):

@@ -11,7 +11,7 @@ from tileviz.bench.references import Truth
 from tileviz.bench.statistics import tied_best
 from tileviz.bench.timers import Plan
 from tileviz.compiler import runtime
-from tileviz.engine.measure import Measurement
+from tileviz.engine.jobs.measurement import Measurement
 from tileviz.engine.requests import Request
 from tileviz.engine.sweeps.jobs import KEPT_SHORT
 from tileviz.measured import Timing, Verdict

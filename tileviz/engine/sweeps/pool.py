@@ -4,8 +4,8 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from tileviz.engine.lanes import Child
-from tileviz.engine.tasks import NO_PROCESS, START_S
+from tileviz.engine.jobs.task import NO_PROCESS, START_S
+from tileviz.engine.processes.lanes import Child
 from tileviz.errors import ToolError
 from tileviz.records import Artifact, Trial
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from tileviz.engine.sweeps import rival
+from tileviz.engine.jobs import race
 from tileviz.errors import BadRequest, StoreError
 from tileviz.measured import why_no_best
 from tileviz.records_json import to_json
@@ -36,7 +36,7 @@ def document(store: Store, sweep: str) -> dict[str, Any]:
     A row has the fields of a trial; `ordinal`, `same_as` and `problem_index` say where it belongs. `best` is the row of the best
     config of the first problem that has one, `best_of` one for each problem or null, `no_best` why there is none (see
     `measured.best_of`), `tied` the trials that it does not clearly beat, `rival` what came of a race against TileLang's AutoTuner (see
-    `rival.told`), or null.
+    `race.told`), or null.
     """
     view = view_of(store, sweep)
     frame = store.sweep_frame(sweep)
@@ -62,7 +62,7 @@ def document(store: Store, sweep: str) -> dict[str, Any]:
         "counted": view.request.get("counted"),
         "seconds": view.seconds,
         "notes": view.notes,
-        "rival": [rival.told(view.notes, number) for number in numbers],
+        "rival": [race.told(view.notes, number) for number in numbers],
         "counts": view.counts,
         "best": best_of.get(min(best_of)) if best_of else None,
         "best_of": [best_of.get(number) for number in numbers],

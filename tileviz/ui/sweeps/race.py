@@ -2,29 +2,29 @@
 
 import streamlit as st
 
-from tileviz.engine.sweeps import rival
+from tileviz.engine.jobs import race
 from tileviz.formats import race_words
-from tileviz.ui.codeview import waiting
-from tileviz.ui.stores import store
+from tileviz.ui.parts import waiting
+from tileviz.ui.parts.stores import store
+from tileviz.ui.parts.trouble import guarded, plain
 from tileviz.ui.sweeps.space_form import SetUp
 from tileviz.ui.sweeps.table import SweepTable
-from tileviz.ui.trouble import guarded, plain
 
 
 def after(sweep: str, chosen: SetUp) -> None:
     """Queues the races that the set-up asks for; they begin when the sweep has ended."""
     if chosen.race and chosen.request is not None:
-        waiting.keep(_name(sweep), [rival.submit(store(), sweep, number) for number in range(len(chosen.request.problems))])
+        waiting.keep(_name(sweep), [race.submit(store(), sweep, number) for number in range(len(chosen.request.problems))])
 
 
 def draw(table: SweepTable, problem: int) -> None:
     """What came of the race, the button that starts one, or why there is none here."""
     view, name = table.view, _name(table.view.id)
     st.markdown("**Against TileLang's AutoTuner**", help=HELP)
-    found = rival.told(view.notes, problem)
+    found = race.told(view.notes, problem)
     if found is not None:
         st.caption(plain(race_words(found)))
-    refused = rival.why_not(view)
+    refused = race.why_not(view)
     if refused:
         st.caption(plain(f"No race here: {refused}."))
         return
@@ -44,7 +44,7 @@ HELP = (
 
 @guarded
 def _ask(sweep: str, problem: int) -> None:
-    waiting.keep(_name(sweep), [rival.submit(store(), sweep, problem)])
+    waiting.keep(_name(sweep), [race.submit(store(), sweep, problem)])
 
 
 def _name(sweep: str) -> str:

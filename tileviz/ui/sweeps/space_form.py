@@ -7,21 +7,22 @@ from typing import Any
 import streamlit as st
 
 from tileviz.compiler import toolchain
+from tileviz.engine.jobs import race
 from tileviz.engine.requests import L2_MODES
 from tileviz.engine.strategies import STRATEGIES
-from tileviz.engine.sweeps import rival
 from tileviz.engine.sweeps.budget import EFFORTS
 from tileviz.engine.sweeps.request import SweepRequest, resolve_sweep
 from tileviz.engine.sweeps.space import Space, offered_values
 from tileviz.errors import TilevizError
 from tileviz.formats import word
-from tileviz.kernels.base import Choice, Flag, Kernel
-from tileviz.kernels.pass_configs import COMMAND_LINE_ONLY, OFFERED, choices, known_pass_configs, parse_pass_config
+from tileviz.kernels.toolkit.base import Choice, Flag, Kernel
+from tileviz.kernels.toolkit.pass_configs import COMMAND_LINE_ONLY, OFFERED, choices, known_pass_configs, parse_pass_config
 from tileviz.records import Config
-from tileviz.ui import forms, places, state
-from tileviz.ui.places import Place
+from tileviz.ui.form import forms, state
+from tileviz.ui.parts import places
+from tileviz.ui.parts.places import Place
+from tileviz.ui.parts.trouble import guarded, plain
 from tileviz.ui.sweeps.space_words import EVERY, IN_STEP, parsed, problems_of, words_in
-from tileviz.ui.trouble import guarded, plain
 
 BY_EFFORT = "by effort"
 
@@ -261,7 +262,7 @@ def _search(kernel: Kernel, place: Place) -> dict[str, Any]:
             )
             settings[name] = found
         settings["baselines"] = st.checkbox("Baselines at the end", value=True, key="sw_baselines", **KEEP)
-        refused = rival.why_not_on(place.target.name)
+        refused = race.why_not_on(place.target.name)
         settings["race"] = not refused and st.checkbox("Race TileLang's AutoTuner at the end", key="sw_race", help=RACE_HELP, **KEEP)
         if refused:
             st.caption(plain(f"No race against TileLang's autotune here: {refused}."))

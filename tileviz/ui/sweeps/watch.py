@@ -5,16 +5,17 @@ import time
 import streamlit as st
 
 from tileviz.engine import client as jobs
-from tileviz.engine.sweeps import client, rival
+from tileviz.engine.jobs import race
+from tileviz.engine.sweeps import client
 from tileviz.formats import age, assignments, duration_us, race_words, seconds
 from tileviz.measured import why_no_best
 from tileviz.records import JobView
 from tileviz.store.sweeps import NOT_RUN, Pace, SweepView
-from tileviz.ui import runs
-from tileviz.ui.stores import store
+from tileviz.ui.parts import runs
+from tileviz.ui.parts.stores import store
+from tileviz.ui.parts.trouble import guarded, plain
 from tileviz.ui.sweeps import address, loading, space_form
 from tileviz.ui.sweeps.table import SHORT, rated
-from tileviz.ui.trouble import guarded, plain
 
 TICK_S = 1.0
 
@@ -157,7 +158,7 @@ def note_words(view: SweepView) -> list[str]:
     """What else is to be said of a sweep that ended: how busy the device was, what failed after the search, who won a race."""
     busy = view.notes.get("lane_busy")
     words = [f"The device measured {busy:.0%} of the time after the first compile."] if busy else []
-    raced = [race_words(found) for n in range(len(view.request["problems"])) if (found := rival.told(view.notes, n))]
+    raced = [race_words(found) for n in range(len(view.request["problems"])) if (found := race.told(view.notes, n))]
     return words + [str(text) for name, text in view.notes.items() if name.startswith(("turns", "baselines"))] + raced
 
 
