@@ -248,7 +248,9 @@ def test_no_transaction_of_a_large_deletion_changes_more_than_a_batch(store, mon
             changed.append(connection.total_changes)
             statements.append(len(told))
 
+    write = store.database.write
     monkeypatch.setattr(store.database, "transaction", counted)
+    monkeypatch.setattr(store.database, "write", lambda *told: changed.append(write(*told)))
     store.delete(["big"])
     store.undelete(["big"])
     assert len(store.trials_of_sweep("big")) == many
