@@ -150,13 +150,13 @@ FLOP_COUNTS = ("halved", "exact")
 class Cost:
     """Work of one problem: the formula's value and the formula."""
 
-    flops: float
-    """Floating-point operations; 0 where the field counts none (softmax)."""
-    bytes: float
+    flops: int | float
+    """Floating-point operations; 0 where the field counts none (softmax). Whole ones stay whole."""
+    bytes: int | float
     """Model bytes: the minimum traffic, each input read once and each output written once."""
     flops_formula: str = ""
     bytes_formula: str = ""
-    exact_flops: float | None = None
+    exact_flops: int | float | None = None
     """Of the pairs that a causal mask leaves, where `flops` follows the papers and halves; None where there is one way to count."""
     exact_formula: str = ""
 

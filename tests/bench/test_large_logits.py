@@ -9,9 +9,9 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from tileviz.bench.draws import Draw, torch_dtype
 from tileviz.bench.references import Truth
 from tileviz.bench.verify import can_fail, verify
-from tileviz.kernels import kernel
+from tileviz.kernels import code
 
-ATTENTION, SOFTMAX = kernel("flash_attention"), kernel("softmax")
+ATTENTION, SOFTMAX = code("flash_attention"), code("softmax")
 ROWS = 24
 LOG2E = 1.4426950408889634
 DTYPES = ("float32", "float16", "bfloat16")

@@ -21,12 +21,12 @@ HOPPER, AMPERE = (9, 0), (8, 0)
 
 def triton_of(kernel: str) -> TritonBaseline:
     """The Triton program that a kernel is set against."""
-    return next(b for b in kernels.kernel(kernel).baselines if isinstance(b, TritonBaseline))
+    return next(b for b in kernels.code(kernel).baselines if isinstance(b, TritonBaseline))
 
 
 def test_the_kernels_that_come_with_tileviz_have_one_and_it_comes_last():
     for name in ("vector_add", "gemm", "gemm_bias_gelu", "softmax", "flash_attention"):
-        listed = expanded(kernels.kernel(name).baselines, "cpu")
+        listed = expanded(kernels.code(name).baselines, "cpu")
         assert listed[-1] is triton_of(name) and listed[-1].name == "triton"
 
 
@@ -183,7 +183,7 @@ SMALL = [
 @pytest.mark.parametrize(("name", "problem"), SMALL, ids=lambda v: v if isinstance(v, str) else " ".join(map(str, v.values())))
 def test_every_config_that_launches_is_right_and_most_do(name, problem):
     pytest.importorskip("triton")
-    kernel = kernels.kernel(name)
+    kernel = kernels.code(name)
     problem = kernel.problem(problem)
     inputs = kernel.inputs(problem, Draw("cuda:0", 0))
     truth = Truth.of(kernel, problem, inputs)
@@ -204,7 +204,7 @@ def test_every_config_that_launches_is_right_and_most_do(name, problem):
 @pytest.mark.gpu
 def test_the_picked_triton_gemm_is_timed_like_any_other():
     pytest.importorskip("triton")
-    kernel = kernels.kernel("gemm")
+    kernel = kernels.code("gemm")
     problem = kernel.problem({"M": 1024, "N": 1024, "K": 1024, "dtype": "float16"})
     inputs = kernel.inputs(problem, Draw("cuda:0", 0))
     reference, timer = reference_of(kernel.reference, problem, inputs), pick_timer("cuda:0")

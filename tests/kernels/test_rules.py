@@ -7,7 +7,7 @@ from tileviz.compiler.targets import target
 
 
 def judged(name: str, arch: str, problem: dict | None = None, **config):
-    kernel, chosen = kernels.kernel(name), target(arch)
+    kernel, chosen = kernels.code(name), target(arch)
     full = kernel.problem(problem, chosen.kind)
     return kernel.rules(full, kernel.config(config, chosen, full), chosen)
 
@@ -134,7 +134,7 @@ def test_causal_attention_with_stages_needs_tma():
     ],
 )
 def test_what_a_target_cannot_do_is_named(name, arch, dtype, part):
-    kernel, chosen = kernels.kernel(name), target(arch)
+    kernel, chosen = kernels.code(name), target(arch)
     assert part in kernel.unsupported(kernel.problem({"dtype": dtype}, chosen.kind), chosen)
 
 

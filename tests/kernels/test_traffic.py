@@ -6,14 +6,14 @@ from tests.ui import examples
 from tileviz import kernels
 from tileviz.records import MEMORY_LEVELS, Chain
 
-MODELLED = [name for name in kernels.names() if kernels.kernel(name).traffic is not None]
+MODELLED = [name for name in kernels.names() if kernels.code(name).traffic is not None]
 
 GEMM = {"M": 8192, "N": 4096, "K": 1024, "dtype": "float16", "epilogue": "bias_gelu_tanh"}
 TILES = {"block_M": 128, "block_N": 256, "block_K": 64}
 
 
 def chains(kernel: str, *args, **kwargs) -> tuple[Chain, ...]:
-    return kernels.kernel(kernel).traffic(*args, **kwargs)
+    return kernels.code(kernel).traffic(*args, **kwargs)
 
 
 def by_name(*args, **kwargs):

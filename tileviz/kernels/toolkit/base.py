@@ -4,6 +4,7 @@ Everything else derives from this declaration: the form, the rules, presets, che
 neither TileLang nor torch: `T` imports TileLang on first use, torch is imported inside functions.
 """
 
+import functools
 import hashlib
 import inspect
 import sys
@@ -12,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from tileviz.errors import BadRequest, UnknownName
+from tileviz.kernels.card import Preset
 from tileviz.kernels.toolkit import rules
 from tileviz.kernels.toolkit.fields import Choice, Flag, Knob, Real, Size
 from tileviz.kernels.toolkit.pass_configs import parse_pass_config
@@ -24,17 +26,6 @@ T = LazyLanguage()
 FLOAT_DTYPES = ("float16", "bfloat16", "float32")
 
 __all__ = ["FLOAT_DTYPES", "T", "Baseline", "Choice", "Flag", "Kernel", "Knob", "Preset", "Real", "Size", "TritonBaseline"]
-
-
-@dataclass(frozen=True)
-class Preset:
-    """A named problem, with the config that suits it where the default does not."""
-
-    name: str
-    problem: Problem
-    config: Config = field(default_factory=dict)
-    kind: str = "any"
-    """`cuda`, `cpu` or `any`: on which kind of device it is offered."""
 
 
 @dataclass(frozen=True)
@@ -168,10 +159,21 @@ class Kernel:
 
     def rules(self, problem: Problem, config: Config, target: Target) -> Estimate:
         """What is known before compiling, with every broken rule in `broken`."""
-        found = self.estimate(problem, self.whole(config), target)
-        wide = rules.wide_note(self.shapes(problem)) if self.cost(problem).bytes > rules.MOST_COUNTED else None
-        notes = rules.joined(*found.notes, rules.unknown_note(found.shared_bytes, config), wide)
-        return replace(found, notes=notes, shared_known=not rules.laid_out_anew(config))
+        return self.judge(problem, target)(config)
+
+    def judge(self, problem: Problem, target: Target) -> Callable[[Config], Estimate]:
+        """`rules` of any config of this problem: what the problem alone decides is found once."""
+
+        @functools.cache
+        def wide() -> str | None:
+            return rules.wide_note(self.shapes(problem)) if self.cost(problem).bytes > rules.MOST_COUNTED else None
+
+        def judged(config: Config) -> Estimate:
+            found = self.estimate(problem, self.whole(config), target)
+            notes = rules.joined(*found.notes, rules.unknown_note(found.shared_bytes, config), wide())
+            return replace(found, notes=notes, shared_known=not rules.laid_out_anew(config))
+
+        return judged
 
     def shapes(self, problem: Problem) -> list[tuple[int, ...]]:
         """Of the inputs in order, then of the output."""

@@ -52,13 +52,12 @@ def _model(found: tuple[Chain, ...]) -> None:
 
 def chains_of(trial: Trial) -> tuple[Chain, ...]:
     """The chains of this problem and config on its device; none for a kernel without a model, or one that is not here."""
-    model = kernels.kernel(trial.kernel).traffic if trial.kernel in kernels.names() else None
-    if model is None:
+    if trial.kernel not in kernels.names():
         return ()
     device = next((d for d in places.devices() if d.id == trial.device), None)
     learned = learned_device(trial.device) or device
     facts = learned.facts if learned is not None else {}
-    return model(trial.problem, trial.config, facts.get("l2_bytes"), facts.get("sm_count"))
+    return kernels.kernel(trial.kernel).traffic(trial.problem, trial.config, facts.get("l2_bytes"), facts.get("sm_count"))
 
 
 def saved(chains: tuple[Chain, ...]) -> str:
