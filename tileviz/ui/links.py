@@ -14,7 +14,7 @@ from tileviz import kernels
 from tileviz.engine.requests import FLUSHES, INPUTS, L2_MODES
 from tileviz.errors import BadRequest
 from tileviz.formats import word
-from tileviz.kernels.toolkit.base import Kernel
+from tileviz.kernels.asked import AskedKernel
 from tileviz.kernels.toolkit.pass_configs import parse_pass_config
 from tileviz.records import FLOP_COUNTS, Trial
 from tileviz.ui import session
@@ -37,9 +37,8 @@ PAGES = {name: f"pages/{name}.py" for name in ("explore", "sweep", "codeview", "
 
 
 def first_kernel() -> str:
-    """The kernel of a link that names none: GEMM where there is one."""
-    names = kernels.names()
-    return "gemm" if "gemm" in names else names[0]
+    """The kernel of a link that names none: the one a newcomer meets."""
+    return kernels.FIRST
 
 
 # building
@@ -50,7 +49,7 @@ def words_of(values: dict[str, Any]) -> dict[str, str]:
     return {name: word(value) for name, value in values.items() if value is not None}
 
 
-def link_to(kernel: Kernel, chosen: Place, values: dict[str, Any], **more: str) -> str:
+def link_to(kernel: AskedKernel, chosen: Place, values: dict[str, Any], **more: str) -> str:
     """The whole view as a query string: every value, defaults too, so that it means the same on a
     machine with other defaults."""
     at = {session.KERNEL: kernel.name, session.TARGET: chosen.target.name}
@@ -199,7 +198,7 @@ def _without_lists(asked: dict[str, str]) -> tuple[dict[str, str], list[str]]:
     return {name: value for name, value in asked.items() if name not in lists}, notes
 
 
-def _kernel_of(kept: dict[str, str], notes: list[str]) -> tuple[Kernel, dict[str, str]]:
+def _kernel_of(kept: dict[str, str], notes: list[str]) -> tuple[AskedKernel, dict[str, str]]:
     """The kernel of the link and its words; an unknown kernel takes its values with it."""
     named = kept.get(session.KERNEL, first_kernel())
     if named in kernels.names():
@@ -239,7 +238,7 @@ def seed_mistake(text: str) -> str:
     return f"seed is '{text[:20]}'; give a whole number from 0 to 2,147,483,647"
 
 
-def _check_values(kernel: Kernel, kept: dict[str, str], notes: list[str]) -> None:
+def _check_values(kernel: AskedKernel, kept: dict[str, str], notes: list[str]) -> None:
     """Fields, knobs and pass configs, each in its one spelling."""
     parsers = {**{f.name: f.parse for f in kernel.fields}, **{k.name: k.parse for k in kernel.knobs}}
     for name in [name for name in kept if name not in session.OWN_WORDS]:
@@ -253,7 +252,7 @@ def _check_values(kernel: Kernel, kept: dict[str, str], notes: list[str]) -> Non
             notes.append(known if name in parsers else f"The link has '{name}': {error.message}.")
 
 
-def _pass_config_parser(kernel: Kernel, name: str) -> Callable:
+def _pass_config_parser(kernel: AskedKernel, name: str) -> Callable:
     if "." not in name:
         raise BadRequest(f"{kernel.name} has no field or knob of this name, so it was left out")
     return lambda value: parse_pass_config(name, value)

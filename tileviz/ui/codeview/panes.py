@@ -7,7 +7,7 @@ import streamlit as st
 
 from tileviz import lens
 from tileviz import texts as registry
-from tileviz.kernels.toolkit.base import Kernel
+from tileviz.kernels.asked import AskedKernel
 from tileviz.lens.taxonomy import instruction
 from tileviz.records import Artifact, JobView
 from tileviz.ui import session
@@ -34,7 +34,7 @@ FIRST_S = 1.0
 """Most seconds that the rest of the page waits for the panes."""
 
 
-def draw(artifact: Artifact, kernel: Kernel, growing: bool = False) -> None:
+def draw(artifact: Artifact, kernel: AskedKernel, growing: bool = False) -> None:
     """Both panes, in a fragment of their own: choosing a text or clicking a line leaves the rest of the page alone.
 
     `growing`: the artifact is still being made. The panes then show the rest of it as soon as it is there, before the page runs again:
@@ -59,7 +59,7 @@ def whole(artifact: Artifact, hold_s: float) -> Artifact:
     return found or artifact
 
 
-def _draw(artifact: Artifact, kernel: Kernel, growing: bool = False) -> None:
+def _draw(artifact: Artifact, kernel: AskedKernel, growing: bool = False) -> None:
     if growing:  # while the page itself runs, nothing waits
         artifact = whole(artifact, HOLD_S if st.session_state.get(session.PANES_DRAWN) else 0.0)
         if artifact.ptx is not None:
@@ -80,7 +80,7 @@ def _keep_last(clicks: Sequence[Click | None]) -> None:
         session.link({session.AT: f"{last.title}:{last.line}"})
 
 
-def _side(side: str, artifact: Artifact, kernel: Kernel) -> Click | None:
+def _side(side: str, artifact: Artifact, kernel: AskedKernel) -> Click | None:
     options = texts.titles(artifact)
     default = texts.PROGRAM.title if side == session.LEFT else texts.source_title(artifact)
     chosen = st.segmented_control(

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tileviz import texts
-from tileviz.kernels.toolkit.base import Kernel
+from tileviz.kernels.asked import AskedKernel
 from tileviz.lens import opening
 from tileviz.lens.directives import hide
 from tileviz.records import Artifact
@@ -69,7 +69,7 @@ def _content(artifact: Artifact, text: Text) -> str | None:
     return texts.content(artifact, text.name)
 
 
-def view(artifact: Artifact, kernel: Kernel, title: str) -> View:
+def view(artifact: Artifact, kernel: AskedKernel, title: str) -> View:
     """One text of an artifact. Every link goes by lines of the CUDA (or C) text."""
     text = titled(artifact, title)
     if text is PROGRAM:
@@ -85,7 +85,7 @@ def view(artifact: Artifact, kernel: Kernel, title: str) -> View:
     return View(title, text.language, shown, links=tuple(n for row in range(1, count + 1) for n in (row, row)))
 
 
-def _program(artifact: Artifact, kernel: Kernel) -> View:
+def _program(artifact: Artifact, kernel: AskedKernel) -> View:
     """The tile program with the lines of its file; the artifact keeps the file as it was compiled."""
     if not artifact.program:
         return View(PROGRAM.title, PROGRAM.language, hide(script.program_source(kernel), "python"))
@@ -107,17 +107,17 @@ def _pairs(lines: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(n for row, line in enumerate(lines, 1) if line for n in (row, line))
 
 
-def file_name(artifact: Artifact, kernel: Kernel, title: str) -> str:
+def file_name(artifact: Artifact, kernel: AskedKernel, title: str) -> str:
     return f"{kernel.name}_{artifact.target}.{titled(artifact, title).extension}"
 
 
-def whole(artifact: Artifact, kernel: Kernel, title: str) -> str | None:
+def whole(artifact: Artifact, kernel: AskedKernel, title: str) -> str | None:
     """A text as it is downloaded: the kernel's whole file, and SASS as nvdisasm printed it."""
     text = titled(artifact, title)
     return (artifact.program or kernel.source) if text is PROGRAM else _content(artifact, text)
 
 
-def archive(artifact: Artifact, kernel: Kernel) -> bytes:
+def archive(artifact: Artifact, kernel: AskedKernel) -> bytes:
     """A zip of every text that there is, the machine code and the kernel's whole file among them."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as packed:

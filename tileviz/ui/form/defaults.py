@@ -7,7 +7,7 @@ import streamlit as st
 
 from tileviz.engine import presets
 from tileviz.formats import word
-from tileviz.kernels.toolkit.base import Kernel
+from tileviz.kernels.asked import AskedKernel
 from tileviz.records import Config, Problem, TunedConfig
 from tileviz.ui import links, session
 from tileviz.ui.parts.places import Place
@@ -29,20 +29,20 @@ class Defaults:
         return {name: word(value) for name, value in {**self.problem, **self.config}.items()}
 
 
-def defaults(kernel: Kernel, chosen: Place, problem: Problem | None = None) -> Defaults:
+def defaults(kernel: AskedKernel, chosen: Place, problem: Problem | None = None) -> Defaults:
     """The default problem of this place, and the config that `problem` (or else that one) starts
     from: the nearest preset's, or the plain defaults where there is none or none is wanted."""
     own = kernel.problem({}, chosen.target.kind)
     return Defaults(own, *start(kernel, chosen, problem or own))
 
 
-def start(kernel: Kernel, chosen: Place, problem: Problem, given: Config | None = None) -> tuple[Config, TunedConfig | None]:
+def start(kernel: AskedKernel, chosen: Place, problem: Problem, given: Config | None = None) -> tuple[Config, TunedConfig | None]:
     """(config, the preset that it comes from) of a problem; `given` values stand."""
     offered = () if is_plain() else known_presets(kernel.name)
     return presets.start(kernel, problem, chosen.target, offered, device=_device_of(chosen), given=given)
 
 
-def preset_of(kernel: Kernel, chosen: Place, problem: Problem) -> TunedConfig | None:
+def preset_of(kernel: AskedKernel, chosen: Place, problem: Problem) -> TunedConfig | None:
     """The preset that this problem would start from, wanted or not."""
     offered = known_presets(kernel.name)
     return presets.start(kernel, problem, chosen.target, offered, device=_device_of(chosen))[1]

@@ -9,7 +9,7 @@ from streamlit.errors import StreamlitAPIException
 from tileviz import kernels
 from tileviz.errors import TilevizError
 from tileviz.formats import word
-from tileviz.kernels.toolkit.base import Kernel
+from tileviz.kernels.asked import AskedKernel
 from tileviz.records import Config, Problem, Trial
 from tileviz.ui import links, session
 from tileviz.ui.form.defaults import defaults, keep_base, start
@@ -23,7 +23,7 @@ from tileviz.ui.parts.trouble import guarded
 # changing what the form holds, before it is drawn
 
 
-def put(kernel: Kernel, values: dict[str, Any]) -> None:
+def put(kernel: AskedKernel, values: dict[str, Any]) -> None:
     """Writes values into the form."""
     knobs = {k.name for k in kernel.knobs}
     for name, value in values.items():
@@ -32,7 +32,7 @@ def put(kernel: Kernel, values: dict[str, Any]) -> None:
             offer(kernel.name, name, word(value))
 
 
-def put_config(kernel: Kernel, config: dict[str, Any]) -> None:
+def put_config(kernel: AskedKernel, config: dict[str, Any]) -> None:
     """Writes a whole config: pass configs that it does not name go back to TileLang's own default."""
     _forget_pass_configs(config)
     put(kernel, config)
@@ -49,7 +49,7 @@ def put_place(chosen: Place) -> None:
     st.session_state[session.TARGET] = chosen.word
 
 
-def choices(kernel: Kernel, knob, default: str) -> list[str]:
+def choices(kernel: AskedKernel, knob, default: str) -> list[str]:
     """The choices of a knob as words: its own, the default of this place, and those typed in this
     session."""
     own = [word(c) for c in knob.choices]
@@ -60,7 +60,7 @@ def choices(kernel: Kernel, knob, default: str) -> list[str]:
 # knobs that nobody touched
 
 
-def follow_problem(kernel: Kernel, own: dict[str, str]) -> None:
+def follow_problem(kernel: AskedKernel, own: dict[str, str]) -> None:
     """Before the knobs are drawn: those that nobody touched move to what suits the problem and
     target of now."""
     before = st.session_state.get(session.OWN_CONFIG, {}).get(kernel.name, own)
@@ -70,7 +70,7 @@ def follow_problem(kernel: Kernel, own: dict[str, str]) -> None:
     st.session_state[session.OWN_CONFIG] = {kernel.name: own}
 
 
-def settle(kernel: Kernel, chosen: Place, problem: Problem) -> None:
+def settle(kernel: AskedKernel, chosen: Place, problem: Problem) -> None:
     """After a whole config was loaded with its problem: those knobs stand as they are, even where
     they are another problem's defaults."""
     own = links.words_of(defaults(kernel, chosen, problem).config)
@@ -81,7 +81,7 @@ def settle(kernel: Kernel, chosen: Place, problem: Problem) -> None:
 
 
 @guarded
-def start_from(kernel: Kernel, chosen: Place, problem: Problem, plain: bool) -> None:
+def start_from(kernel: AskedKernel, chosen: Place, problem: Problem, plain: bool) -> None:
     """Every knob back to where this problem starts from: the preset or the plain defaults."""
     st.session_state[session.PLAIN_WANTED] = plain
     put_config(kernel, defaults(kernel, chosen, problem).config)
@@ -113,7 +113,7 @@ def target_changed() -> None:
 
 
 @guarded
-def load_preset(kernel: Kernel, chosen: Place, name: str) -> None:
+def load_preset(kernel: AskedKernel, chosen: Place, name: str) -> None:
     """A problem by its name, or a preset by its id, with the config that goes with it."""
     tuned = next((t for t in known_presets(kernel.name) if t.id == name), None)
     named = tuned or next(p for p in kernel.presets if p.name == name)
@@ -140,7 +140,7 @@ def load_trial(trial: Trial) -> None:
     shown.show_trial(trial.trial)
 
 
-def _of_trial(trial: Trial) -> tuple[Kernel, Place, Problem, Config]:
+def _of_trial(trial: Trial) -> tuple[AskedKernel, Place, Problem, Config]:
     """What the form would say of a trial. Raises TilevizError."""
     kernel = kernels.kernel(trial.kernel)
     chosen = place_of(trial)
@@ -199,14 +199,14 @@ def _follow(found: str) -> None:
     bring(kernel, chosen, problem, config)
 
 
-def bring(kernel: Kernel, chosen: Place, problem: Problem, config: Config) -> None:
+def bring(kernel: AskedKernel, chosen: Place, problem: Problem, config: Config) -> None:
     """What `carry` finds on the page that is opened next."""
     remember(kernel, chosen, {**problem, **config})
     settle(kernel, chosen, problem)
     st.session_state.pop(session.LAST_JOB, None)
 
 
-def remember(kernel: Kernel, chosen: Place, values: dict[str, Any]) -> None:
+def remember(kernel: AskedKernel, chosen: Place, values: dict[str, Any]) -> None:
     """Keeps what the form says for `carry`."""
     at = {session.KERNEL: kernel.name, session.TARGET: chosen.word}
     st.session_state[session.FORM_WORDS] = {**at, **links.words_of(values)}
