@@ -8,7 +8,7 @@ import importlib.util
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -197,7 +197,7 @@ def _wait(kind: str) -> None:
 
 
 @contextlib.contextmanager
-def _like_ours(kind: str, math_mode: str) -> Iterator[None]:
+def _like_ours(kind: str, math_mode: str) -> Generator[None]:
     """One thread on the CPU, since TileLang's C is one serial loop; on a GPU the math mode that is stated. No gradients."""
     import torch
 
