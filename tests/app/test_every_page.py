@@ -9,7 +9,6 @@ from tests.app.every_page import BEFORE_CODE, FAILED, PLACES, REASON, RESULTS, D
 from tests.app.pages import ROOT, texts
 from tests.ui import examples
 from tileviz import kernels
-from tileviz.bench import traffic
 from tileviz.compiler import toolchain
 from tileviz.engine import requests
 from tileviz.ui.parts.headline import SENTENCES
@@ -77,7 +76,7 @@ def explore(draw: Draw) -> list[str]:
     parts += [] if draw.result in BEFORE_CODE else ["**Generated code**", "**Resources**", "**Instructions**"]
     if draw.result == "ok" and draw.place != "elsewhere":
         parts += ["Latency", "Rate", "Result", *_causal(draw)]
-        parts += ["Memory traffic, by formula"] * (draw.kernel in traffic.MODELS)
+        parts += ["Memory traffic, by formula"] * kernels.kernel(draw.kernel).card.models_traffic
         parts += ["One launch under the profiler"] * (draw.place == "gpu")
     if draw.result == "wrong_result":
         parts += ["Where the errors lie"]

@@ -190,3 +190,20 @@ time.sleep(60)
 )
 def test_exit_statuses_in_words(status, words):
     assert exit_words(status) == words
+
+
+def test_a_fork_server_that_warmed_up_for_long_is_not_taken_to_hang(monkeypatch):
+    """On a busy machine importing torch and TileLang alone takes longer than HANGS_S."""
+    now = [0.0]
+    monkeypatch.setattr(lanes.time, "monotonic", lambda: now[0])
+    ours, theirs = lanes.socket_pair()
+    server = ForkServer(ours, None)
+    server.unborn.append(lanes.Child(None))
+    now[0] = 2 * lanes.HANGS_S
+    assert not server.hangs
+    theirs.send(("ready",))
+    server.listen()
+    assert not server.hangs
+    now[0] += lanes.HANGS_S + 1
+    assert server.hangs
+    ours.close(), theirs.close()
