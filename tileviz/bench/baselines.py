@@ -137,8 +137,9 @@ def kernel_name(run: Callable[[], object], setting: Setting) -> str:
     PyTorch's profiler, since only one of the two may be used in a process."""
     if setting.kind == "cpu":
         return ""
-    if hasattr(setting.timer, "kernel_names"):
-        return " + ".join(setting.timer.kernel_names(run))
+    names_of = getattr(setting.timer, "kernel_names", None)
+    if names_of is not None:
+        return " + ".join(names_of(run))
     import torch
 
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
