@@ -1,4 +1,4 @@
-"""One command for all that is checked without running the program: `python -m tests.lint`.
+"""One command for all that is checked without running the program: `python -m tests.lint`, or some of it by name.
 
 Style and form by ruff, types by ty, who imports whom by tests/test_architecture.py. What each looks at stands in pyproject.toml.
 """
@@ -15,17 +15,17 @@ def checks() -> dict[str, list[str]]:
     """Each check by its name, with its command. The rooms whose types are checked are those that have no error left."""
     clean = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["tileviz"]["typed"]
     return {
-        "ruff check": ["ruff", "check", "--quiet", "."],
-        "ruff format": ["ruff", "format", "--check", "--quiet", "."],
+        "style": ["ruff", "check", "--quiet", "."],
+        "form": ["ruff", "format", "--check", "--quiet", "."],
         "types": ["ty", "check", "--quiet", "--output-format", "concise", "--error-on-warning", *clean],
         "imports": ["pytest", "-q", "-n0", "-p", "no:cacheprovider", "tests/test_architecture.py"],
     }
 
 
-def main() -> int:
-    """Runs them all, each to its end; 1 where one found something."""
-    failed = []
-    for name, command in checks().items():
+def main(names: list[str]) -> int:
+    """Runs those of these names, or all, each to its end; 1 where one found something. Raises KeyError for a name that is none."""
+    failed, known = [], checks()
+    for name, command in {name: known[name] for name in names or known}.items():
         print(f"{name}: {' '.join(command)}", flush=True)
         if subprocess.run([sys.executable, "-m", *command], cwd=ROOT).returncode:
             failed.append(name)
@@ -34,4 +34,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))
