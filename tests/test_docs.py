@@ -1,4 +1,5 @@
-"""Every command and every piece of Python in README and docs/ does what the page says; what it names exists."""
+"""Every command and every piece of Python in README and docs/ does what the page says; what it
+names exists."""
 
 import ast
 import os
@@ -79,7 +80,8 @@ def test_what_cannot_be_run_here_names_what_is_there(block):
 
 
 def command_lines() -> list[str]:
-    """Those of pages that add nothing to the repository: the others' are known when it is added, and are run."""
+    """Those of pages that add nothing to the repository: the others' are known when it is added,
+    and are run."""
     plain = [doc for doc in PAGES if not any(block.file for block in blocks(doc))]
     told = [line for doc in plain for block in blocks(doc) if block.language == "sh" for line in written.commands(block)]
     return [line for line in told if line.startswith("python -m tileviz ")]

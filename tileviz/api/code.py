@@ -1,4 +1,5 @@
-"""Generated code as a value: prints as text, shows with the instructions that matter lit up, and is compared with another."""
+"""Generated code as a value: prints as text, shows with the instructions that matter lit up, and is
+compared with another."""
 
 import html
 from dataclasses import dataclass
@@ -35,11 +36,13 @@ class Code:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How often each class of instruction is written; empty for a text that has no instructions."""
+        """How often each class of instruction is written; empty for a text that has no
+        instructions."""
         return lens.counts(self.text, self.language) if self.language in lens.LANGUAGES else {}
 
     def frame(self) -> "pd.DataFrame":
-        """A row for each instruction that belongs to a class: its line, counted from 1, its class, and the line's text."""
+        """A row for each instruction that belongs to a class: its line, counted from 1, its class,
+        and the line's text."""
         return frame_of(
             {"line": line.number, "class": hit.cls, "text": line.text.strip()}
             for line in self._lines()
@@ -78,7 +81,8 @@ class Code:
 
 @dataclass(frozen=True, repr=False)
 class Difference:
-    """Two texts beside each other, up to the names of registers and labels. `str(difference)` is a unified diff."""
+    """Two texts beside each other, up to the names of registers and labels. `str(difference)` is a
+    unified diff."""
 
     title: str
     left: str
@@ -120,7 +124,8 @@ class Difference:
 def show_code(of: "Result | Compiled | str", text: str = "source") -> Code:
     """One text of a result, or of a stored trial by its id: `source`, `ir`, `ptx` or `sass`.
 
-    Raises BadRequest for an id that is not stored, UnknownName for another text, Limitation, with the reason, where there is none.
+    Raises BadRequest for an id that is not stored, UnknownName for another text, Limitation, with
+    the reason, where there is none.
     """
     from tileviz.api.stored import trial_of
 

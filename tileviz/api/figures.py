@@ -1,7 +1,9 @@
-"""The page's charts for a notebook: the one module of the API that reaches into `ui`, and only when a figure is asked for.
+"""The page's charts for a notebook: the one module of the API that reaches into `ui`, and only when
+a figure is asked for.
 
-A chart has its place in `ui.charts`, whoever draws it. Importing it there brings Streamlit along, whose theme would become Plotly's
-default for all other figures of a notebook; and its colours are places that Streamlit fills in. Both are put right here.
+A chart has its place in `ui.charts`, whoever draws it. Importing it there brings Streamlit along,
+whose theme would become Plotly's default for all other figures of a notebook; and its colours are
+places that Streamlit fills in. Both are put right here.
 """
 
 import contextlib
@@ -23,7 +25,8 @@ SWEEP_KINDS = ("top", "progress", "knobs")
 
 
 def of_trial(trial: Trial, kind: str) -> "go.Figure":
-    """A chart of a trial, of TRIAL_KINDS. Raises UnknownName, and Limitation where the trial lacks what the chart shows."""
+    """A chart of a trial, of TRIAL_KINDS. Raises UnknownName, and Limitation where the trial lacks
+    what the chart shows."""
     if kind not in TRIAL_KINDS:
         raise UnknownName.of("figure", kind, TRIAL_KINDS)
     with _charts():

@@ -44,14 +44,17 @@ def run(
     save: str | None = None,
     **measuring: Unpack[Measuring],
 ) -> Result:
-    """Compiles one config where needed, checks it against the reference and times it, beside the baselines.
+    """Compiles one config where needed, checks it against the reference and times it, beside the
+    baselines.
 
-    `problem` has sizes, dtype and flags, `config` knobs and pass configs; what is left out starts from the nearest preset, or with
-    `use_presets=False` from the kernel's own defaults. `device` is `cpu`, `cuda:0`, ...: the first GPU, or else the CPU. `save` names
-    an .npz file for inputs and output.
+    `problem` has sizes, dtype and flags, `config` knobs and pass configs; what is left out starts
+    from the nearest preset, or with `use_presets=False` from the kernel's own defaults. `device` is
+    `cpu`, `cuda:0`, ...: the first GPU, or else the CPU. `save` names an .npz file for inputs and
+    output.
 
-    A config that cannot be compiled or is wrong raises nothing: the result says so (`ok`, `status`, `reason`). Raises BadRequest for a
-    name or number that makes no sense, EngineError and StoreError where nothing can be run. Ctrl-C stops what was running.
+    A config that cannot be compiled or is wrong raises nothing: the result says so (`ok`, `status`,
+    `reason`). Raises BadRequest for a name or number that makes no sense, EngineError and
+    StoreError where nothing can be run. Ctrl-C stops what was running.
     """
     store = StoreWithRecorded()
     asked = resolve(
@@ -76,7 +79,8 @@ def compile(
     use_presets: bool = True,
     timeout_s: float = 120.0,
 ) -> Compiled:
-    """Generates and compiles the code of one config for any target, `sm_75` to `sm_120a` or `cpu`; nothing is run, and no GPU is needed.
+    """Generates and compiles the code of one config for any target, `sm_75` to `sm_120a` or `cpu`;
+    nothing is run, and no GPU is needed.
 
     Without a `target` it is that of the first device here. The rest is as for `run`.
     """
@@ -94,7 +98,8 @@ def compile(
 
 
 def measured(options: Mapping[str, Any], known: type = Measuring) -> dict[str, Any]:
-    """Options of `known` as the engine takes them. Raises TypeError for another one, as for any keyword that is not known."""
+    """Options of `known` as the engine takes them. Raises TypeError for another one, as for any
+    keyword that is not known."""
     unknown = sorted(set(options) - set(known.__annotations__))
     if unknown:
         raise TypeError(f"no option '{unknown[0]}'; known: {', '.join(known.__annotations__)}")
@@ -115,14 +120,14 @@ def starts(store: Store, kernel: str, use_presets: bool) -> tuple[TunedConfig, .
 
 
 def heeding_ctrl_c(wait: Callable[[float | None], T], stop: Callable[[], None]) -> T:
-    """What `wait` gives, which takes its most seconds. Ctrl-C stops the work itself, too, and waits a little until it has."""
+    """What `wait` gives, which takes its most seconds. Ctrl-C stops the work itself, too, and waits
+    a little until it has."""
     try:
         return wait(None)
     except KeyboardInterrupt:
         stop()
-        with contextlib.suppress(
-            TimeoutError
-        ):  # it was told to stop; who pressed Ctrl-C waits no longer
+        # it was told to stop; who pressed Ctrl-C waits no longer than that
+        with contextlib.suppress(TimeoutError):
             wait(CANCEL_WAIT_S)
         raise
 

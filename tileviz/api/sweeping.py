@@ -65,23 +65,26 @@ class Sweep:
         return self.view.counts
 
     def best(self, problem: int = 0) -> Result | None:
-        """The best config of a problem, by its place in `problems`; None where none can be named so (`document()["no_best"]` says why)."""
+        """The best config of a problem, by its place in `problems`; None where none can be named so
+        (`document()["no_best"]` says why)."""
         found = self.view.best.get(problem)
         trial = self.store.trial(found) if found else None
         return Result(trial, self.store) if trial is not None else None
 
     def frame(self) -> "pd.DataFrame":
-        """A row for each requested config, also for those that broke a rule or failed: a column for each size, each knob, and what was
-        measured; times in microseconds."""
+        """A row for each requested config, also for those that broke a rule or failed: a column for
+        each size, each knob, and what was measured; times in microseconds."""
         return frame_of(self._rows())
 
     def figure(self, kind: str = "top", problem: int = 0) -> "go.Figure":
-        """`top`, the best configs; `progress`, the fastest so far; `knobs`, best and median by the values of each knob. Raises Limitation
-        where there is nothing to show, UnknownName for another kind."""
+        """`top`, the best configs; `progress`, the fastest so far; `knobs`, best and median by the
+        values of each knob. Raises Limitation where there is nothing to show, UnknownName for
+        another kind."""
         return figures.of_sweep(self.store, self.view, problem, kind)
 
     def export(self, path: str | Path, form: str = "csv") -> int:
-        """Writes it as `csv`, `json` or `t4`; gives the number of rows. Raises BadRequest and StoreError."""
+        """Writes it as `csv`, `json` or `t4`; gives the number of rows. Raises BadRequest and
+        StoreError."""
         return results.export(self.store, self.id, form, Path(path))
 
     def keep_best(self) -> tuple[TunedConfig, ...]:
@@ -128,12 +131,12 @@ def sweep(
 ) -> Sweep:
     """Measures many configs of one kernel and finds the best of each problem.
 
-    `problems` is one problem, whose sizes may be lists (`{"M": [512, 1024]}` is two problems), or a list of problems. `values` gives
-    the values of knobs that vary, and `config` those of knobs that stand; the others stand where `run` would start. Without `values`
-    every knob varies.
+    `problems` is one problem, whose sizes may be lists (`{"M": [512, 1024]}` is two problems), or a
+    list of problems. `values` gives the values of knobs that vary, and `config` those of knobs that
+    stand; the others stand where `run` would start. Without `values` every knob varies.
 
-    Raises BadRequest for a name or number that makes no sense, EngineError and StoreError where nothing can be run. Ctrl-C stops the
-    sweep; what was measured is kept.
+    Raises BadRequest for a name or number that makes no sense, EngineError and StoreError where
+    nothing can be run. Ctrl-C stops the sweep; what was measured is kept.
     """
     store = StoreWithRecorded()
     request, space = resolve_sweep(
@@ -154,7 +157,8 @@ def sweep(
 
 
 def each_problem(problems: Problems | None) -> list[dict[str, Any]]:
-    """One problem for each combination of sizes that are given as lists. Raises BadRequest for an empty one."""
+    """One problem for each combination of sizes that are given as lists. Raises BadRequest for an
+    empty one."""
     given = [problems] if isinstance(problems, Mapping) or problems is None else list(problems)
     found = [each for problem in given for each in _combinations(problem or {})]
     if not found:

@@ -1,4 +1,5 @@
-"""Records as a notebook shows them: rows become a data frame, or an HTML table in which every value is escaped."""
+"""Records as a notebook shows them: rows become a data frame, or an HTML table in which every value
+is escaped."""
 
 import html
 from collections.abc import Callable, Iterator, Mapping, Sequence
