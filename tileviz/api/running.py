@@ -135,16 +135,12 @@ def heeding_ctrl_c(wait: Callable[[float | None], T], stop: Callable[[], None]) 
 def _done(store: Store, request: Request, kind: type[T]) -> T:
     job = client.submit(store, request)
     try:
-        ended = heeding_ctrl_c(
-            lambda most: client.wait(store, job, timeout=most), lambda: client.cancel(store, job)
-        )
+        ended = heeding_ctrl_c(lambda most: client.wait(store, job, timeout=most), lambda: client.cancel(store, job))
     except EngineError:
         store.cancel(job)  # nobody waits for it any more
         raise
     trial = store.trial(ended.trial) if ended.trial else None
     if trial is None:
         reason = ended.reason or "no reason was given"
-        raise TilevizError(
-            f"the job ended as {ended.state} without a result: {reason}; see {store.home / 'engine.log'}"
-        )
+        raise TilevizError(f"the job ended as {ended.state} without a result: {reason}; see {store.home / 'engine.log'}")
     return kind(trial, store)

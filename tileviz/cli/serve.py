@@ -42,17 +42,11 @@ def script() -> Path:
     """`app.py`, with `pages` and `.streamlit` beside it: within the package where it was installed,
     else above it."""
     found = next(
-        (
-            path
-            for path in (PACKAGE / "dashboard" / "app.py", PACKAGE.parent / "app.py")
-            if path.is_file()
-        ),
+        (path for path in (PACKAGE / "dashboard" / "app.py", PACKAGE.parent / "app.py") if path.is_file()),
         None,
     )
     if found is None:
-        raise TilevizError(
-            f"there is no app.py in {PACKAGE / 'dashboard'} nor in {PACKAGE.parent}; install tileviz again"
-        )
+        raise TilevizError(f"there is no app.py in {PACKAGE / 'dashboard'} nor in {PACKAGE.parent}; install tileviz again")
     return found
 
 
