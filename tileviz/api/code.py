@@ -113,7 +113,7 @@ def code_of(trial: Trial, artifact: Artifact | None, text: str) -> Code:
     if text not in TEXTS:
         raise UnknownName.of("text", text, TEXTS)
     content = getattr(artifact, text) if artifact is not None else None
-    if content is None:
+    if artifact is None or content is None:
         raise Limitation(f"no {text} for this trial: {_why_none(trial, artifact, text)}")
     language = artifact.source_language if text == "source" else text
     return Code(f"{trial.kernel} for {trial.target}, {text}", content, language)

@@ -7,7 +7,7 @@ places that Streamlit fills in. Both are put right here.
 """
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from typing import TYPE_CHECKING
 
 from tileviz.errors import Limitation, UnknownName
@@ -109,7 +109,7 @@ def _drawn(frame: "pd.DataFrame", draw: "Callable[[pd.DataFrame], go.Figure]", n
 
 
 @contextlib.contextmanager
-def _charts() -> Iterator[None]:
+def _charts() -> Generator[None]:
     """Around an import from `ui`: Plotly's default theme stays what it was."""
     import plotly.io
 

@@ -8,7 +8,7 @@ from tileviz.api.results import Compiled, Result
 from tileviz.engine import client, presets
 from tileviz.engine.requests import Request, resolve
 from tileviz.errors import EngineError, TilevizError
-from tileviz.records import TunedConfig
+from tileviz.records import Trial, TunedConfig
 from tileviz.store import Store, StoreWithRecorded
 
 CANCEL_WAIT_S = 15.0
@@ -67,7 +67,7 @@ def run(
         presets=starts(store, kernel, use_presets),
         **measured(measuring),
     )
-    return _done(store, asked, Result)
+    return Result(_done(store, asked), store)
 
 
 def compile(
@@ -94,7 +94,7 @@ def compile(
         presets=starts(store, kernel, use_presets),
         timeout_s=timeout_s,
     )
-    return _done(store, asked, Compiled)
+    return Compiled(_done(store, asked), store)
 
 
 def measured(options: Mapping[str, Any], known: type = Measuring) -> dict[str, Any]:
@@ -132,7 +132,8 @@ def heeding_ctrl_c(wait: Callable[[float | None], T], stop: Callable[[], None]) 
         raise
 
 
-def _done(store: Store, request: Request, kind: type[T]) -> T:
+def _done(store: Store, request: Request) -> Trial:
+    """The trial of a request, when its job has ended. Raises EngineError and StoreError."""
     job = client.submit(store, request)
     try:
         ended = heeding_ctrl_c(lambda most: client.wait(store, job, timeout=most), lambda: client.cancel(store, job))
@@ -143,4 +144,4 @@ def _done(store: Store, request: Request, kind: type[T]) -> T:
     if trial is None:
         reason = ended.reason or "no reason was given"
         raise TilevizError(f"the job ended as {ended.state} without a result: {reason}; see {store.home / 'engine.log'}")
-    return kind(trial, store)
+    return trial
