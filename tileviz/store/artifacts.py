@@ -5,7 +5,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +89,7 @@ def without_texts(doc: dict[str, Any]) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def _explained(root: Path) -> Iterator[None]:
+def _explained(root: Path) -> Generator[None]:
     try:
         yield
     except OSError as error:

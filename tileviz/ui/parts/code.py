@@ -25,7 +25,7 @@ def draw(artifact: Artifact, kernel: AskedKernel) -> None:
     """A chooser of texts and the pane. A text that could not be made says why."""
     found = texts_of(artifact, kernel)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.markdown("**Generated code**")
+        st.header("Generated code", anchor=False)
         options = list(found)
         chosen = st.segmented_control("Text", options, default=options[0], required=True, key="text", label_visibility="collapsed")
         links.to_page("codeview", "Open in Code", ":material/code:")
