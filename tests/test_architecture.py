@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tileviz import kernels
+
 ROOT = Path(__file__).resolve().parent.parent
 ISLANDS = ("kernels", "compiler", "lens", "bench", "store")
 SHARED = ("errors", "measured", "records", "records_json", "settings")
@@ -160,7 +162,10 @@ def _reads_ours(node) -> bool:
     return bool(named) and ast.unparse(outer) in ("os.environ", "os.environ.get", "os.getenv")
 
 
-CODE = ("tileviz.kernels.code", "tileviz.kernels.built_in", "tileviz.kernels.toolkit.base")
+OWN = tuple(".".join(module.split(".")[:3]) for module in kernels.MODULES.values())
+"""The modules and packages of the kernels themselves."""
+
+CODE = ("tileviz.kernels.code", "tileviz.kernels.built_in", "tileviz.kernels.toolkit.base", *OWN)
 """What gives the code of a kernel, not its card and answers."""
 
 CHILDREN = ("Job", "Measurement")
@@ -189,6 +194,8 @@ def test_a_kernel_is_asked_and_only_children_have_its_code(path):
         "import tileviz.kernels\nprint(tileviz.kernels.code('gemm'))",
         "from tileviz.kernels.toolkit.base import Kernel\n\ndef draw(kernel: Kernel): ...",
         "from tileviz.kernels.built_in import BuiltIn",
+        "from tileviz.kernels.softmax.softmax import KERNEL",
+        "from tileviz.kernels.gemm import gemm",
     ],
 )
 def test_every_way_to_the_code_of_a_kernel_is_seen(text):

@@ -7,12 +7,12 @@ from tileviz.compiler.targets import target
 from tileviz.errors import Pruned
 from tileviz.kernels.toolkit.fit import fit
 
-GEMM = kernels.code("gemm")
+GEMM = kernels.kernel("gemm")
 BIG = {"block_M": 128, "block_N": 256, "block_K": 64, "num_stages": 4, "threads": 256}
 
 
 def fitted(name: str, arch: str, problem: dict, config: dict):
-    kernel, chosen = kernels.code(name), target(arch)
+    kernel, chosen = kernels.kernel(name), target(arch)
     full = kernel.problem(problem, chosen.kind)
     return fit(kernel, full, kernel.config(config, chosen, full), chosen)
 
