@@ -3,7 +3,7 @@
 Lowers what is recorded for its target, and each kernel's own problems for the CPU and for every
 target's default config, and prints a hash of each text, one line a config. Two runs, before and
 after a change of how kernels are written, show by `--compare` that no generated code has changed.
-Needs no GPU and no CUDA compiler: about a second a config.
+Needs no GPU and no CUDA compiler: two or three CPU seconds a config.
 
 Of what is recorded these are taken: every preset and every trial whose code is kept; with
 `--every N` also each N-th of the others, `--every 1` for all of them (an hour of CPU time).
