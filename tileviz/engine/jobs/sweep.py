@@ -375,7 +375,7 @@ class SweepTask(LaneUser):
             return Search(request.strategy, request.seed, rows)
         described, device = kernel_of(request.kernel), next((d for d in self.store.devices() if d.id == request.device), None)
         machine = machine_of(targets.target(request.target), device)
-        return Search(request.strategy, request.seed, rows, lambda n, config: predict_us(described, request.problems[n], config, machine))
+        return Search(request.strategy, request.seed, rows, lambda n, configs: predict_us(described, request.problems[n], configs, machine))
 
     def _is_warm(self) -> bool:
         """The fork server is up, and the precompiled header is made; or both take too long, or the fork server died."""

@@ -92,7 +92,7 @@ class ForkServer:
 
     @property
     def hangs(self) -> bool:
-        """True when it is warm, and yet a child that it was asked for long ago is not born."""
+        """True when it has been warm for long, and yet a child that it was asked for long ago is not born."""
         return self.ready and bool(self.unborn) and time.monotonic() - self.unborn[0].asked > HANGS_S
 
     def listen(self) -> None:
@@ -100,6 +100,8 @@ class ForkServer:
         kind, *rest = self.control.recv()
         if kind == "ready":
             self.ready = True
+            for child in self.unborn:  # asked for while it was warming up, which takes long on a busy machine
+                child.asked = time.monotonic()
         elif kind == "born":
             child = self.unborn.pop(0)
             self.children[rest[0]] = child
