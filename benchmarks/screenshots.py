@@ -9,7 +9,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -60,7 +60,7 @@ def main() -> int:
 
 
 @contextmanager
-def shown() -> Iterator[tuple[Browser, str]]:
+def shown() -> Generator[tuple[Browser, str]]:
     """A browser, and the address of a server whose home is empty."""
     home = Path(tempfile.mkdtemp(prefix="tileviz-screenshots-"))
     os.environ.update(TILEVIZ_HOME=str(home), TILEVIZ_ENGINE_IDLE="5")

@@ -149,7 +149,7 @@ def _places(home: Path) -> list[Missing]:
 
 def _driver_problems() -> list[Missing]:
     version, cuda = driver()
-    if version is None:
+    if version is None or cuda is None:
         return []
     toolkit = tools.nvrtc_version() or _tool_version(tools.cuda_tool("nvcc")) or "0"
     if int(toolkit.split(".")[0]) <= int(cuda.split(".")[0]):
