@@ -16,8 +16,9 @@ from tileviz.engine.jobs.task import NO_PROCESS
 from tileviz.engine.requests import death_words
 from tileviz.engine.sweeps.budget import Budget
 from tileviz.engine.sweeps.finals import Finals
-from tileviz.engine.sweeps.jobs import KEPT_SHORT, ConfigJob, ForgetJob, ReadyJob, SweepCompileJob
+from tileviz.engine.sweeps.jobs import ConfigJob, ForgetJob, ReadyJob, SweepCompileJob
 from tileviz.engine.sweeps.lane_use import LaneUser
+from tileviz.engine.sweeps.measure import KEPT_SHORT
 from tileviz.engine.sweeps.model import machine_of, predict_us
 from tileviz.engine.sweeps.pool import CompilePool, Item
 from tileviz.engine.sweeps.request import SweepRequest, sweep_from_json
