@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tileviz.measured import Best, best_of
-from tileviz.records import Trial
+from tileviz.records import ACTIVE, SweepState, Trial
 from tileviz.records_json import to_json
 from tileviz.store.rows import document
 from tileviz.store.sweep_rows import FLAGS, NOT_RUN, RESULTS, ROWS_AT_ONCE, SweepRow, rows_written, swept_trial_written
@@ -35,8 +35,7 @@ class SweepView:
     device: str | None
     request: dict[str, Any]
     """problems, values, strategy, effort, budget, seed, counted, ..."""
-    state: str
-    """`queued`, `running`, `done`, `cancelled` or `failed`."""
+    state: SweepState
     reason: str = ""
     """Why it ended: the budget that was spent, or what failed."""
     job: str | None = None
@@ -59,7 +58,7 @@ class SweepView:
 
     @property
     def active(self) -> bool:
-        return self.state in ("queued", "running")
+        return self.state in ACTIVE
 
     @property
     def best(self) -> dict[int, str]:
@@ -123,16 +122,23 @@ class SweepStore:
         while self.database.write(f"DELETE FROM sweep_trial WHERE sweep=? AND ordinal IN ({some})", (sweep, sweep, ROWS_AT_ONCE)):
             pass
 
-    def change_sweep(self, sweep: str, request: dict[str, Any]) -> None:
-        """Replaces the request of a sweep: another budget."""
-        self.database.write("UPDATE sweep SET request=? WHERE id=?", (json.dumps(to_json(request)), sweep))
-
-    def queue_sweep(self, sweep: str, job: str) -> None:
-        """Marks a sweep as queued with this job, and takes back why it ended before; unless the engine has begun with the job by now."""
-        self.database.write(
-            "UPDATE sweep SET state='queued', reason='', ended=NULL, job=? WHERE id=? AND (job IS NOT ? OR state=?)",
-            (job, sweep, job, PREPARING),
-        )
+    def queue_sweep(
+        self, sweep: str, job: str, asked: dict[str, Any], *, before: str | None, changed: dict[str, Any] | None = None
+    ) -> bool:
+        """Queues a job of a sweep that is just written or has ended, and takes back why it ended; with `changed` its request is that from
+        now on. All of it in one step, or nothing: False where another job of the sweep was queued since its job was `before`."""
+        row = (job, "sweep", json.dumps(to_json(asked)), time.time())
+        request = json.dumps(to_json(changed)) if changed is not None else None
+        with self.database.transaction() as connection:
+            claimed = connection.execute(
+                "UPDATE sweep SET state='queued', reason='', ended=NULL, job=?, request=coalesce(?, request)"
+                " WHERE id=? AND job IS ? AND (state NOT IN ('queued', 'running')"
+                " OR NOT EXISTS (SELECT 1 FROM job WHERE id=? AND state IN ('queued', 'running', 'cancelling')))",
+                (job, request, sweep, before, before),
+            )
+            if claimed.rowcount:
+                connection.execute("INSERT INTO job (id, kind, request, created) VALUES (?, ?, ?, ?)", row)
+        return bool(claimed.rowcount)
 
     def start_sweep(self, sweep: str, *, job: str | None = None) -> None:
         """Marks a sweep as running, and takes back why it ended before."""
@@ -250,10 +256,8 @@ class SweepStore:
 
 _WHOLE = f"(sweep.state<>'{PREPARING}' OR job.id IS NOT NULL)"
 
-_HEADS = (
-    "SELECT sweep.*, job.state AS job_state, job.reason AS job_reason FROM sweep LEFT JOIN job ON job.id = sweep.job"
-    f" WHERE {_WHOLE}"
-)
+_HEADS = f"SELECT sweep.*, job.state AS job_state, job.reason AS job_reason FROM sweep LEFT JOIN job ON job.id = sweep.job WHERE {_WHOLE}"
+
 
 def _frame_row(row, problems: list, config: dict, counted: dict | None) -> dict[str, Any]:
     out = {"problem": problems[row["problem"]], "problem_index": row["problem"], "config": config, "instructions": counted}

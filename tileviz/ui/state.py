@@ -14,7 +14,7 @@ from streamlit.errors import StreamlitAPIException
 
 from tileviz import kernels
 from tileviz.engine import presets
-from tileviz.engine.requests import FLUSHES, INPUTS, L2_MODES
+from tileviz.engine.options import FLUSHES, INPUTS, L2_MODES
 from tileviz.errors import BadRequest, TilevizError
 from tileviz.formats import word
 from tileviz.kernels.base import Kernel
