@@ -31,9 +31,9 @@ from tileviz.engine import client  # noqa: E402
 from tileviz.engine.options import Measuring, Where  # noqa: E402
 from tileviz.engine.requests import Request, local_devices, resolve  # noqa: E402
 from tileviz.errors import BadRequest  # noqa: E402
-from tileviz.kernels.base import Kernel  # noqa: E402
-from tileviz.kernels.fields import Choice, Flag, Knob, Size  # noqa: E402
-from tileviz.kernels.pass_configs import COMMAND_LINE_ONLY, OFFERED, choices, known_pass_configs  # noqa: E402
+from tileviz.kernels.toolkit.base import Kernel  # noqa: E402
+from tileviz.kernels.toolkit.fields import Choice, Flag, Knob, Size  # noqa: E402
+from tileviz.kernels.toolkit.pass_configs import COMMAND_LINE_ONLY, OFFERED, choices, known_pass_configs  # noqa: E402
 from tileviz.records import STATUSES, Config, Problem, Trial  # noqa: E402
 from tileviz.store import Store  # noqa: E402
 

@@ -13,7 +13,7 @@ from typing import Any
 from benchmarks.problems import DECODE, LENGTHS, MATRICES, attention
 from tileviz.errors import BadRequest
 from tileviz.kernels import kernel as kernel_of
-from tileviz.kernels.base import Kernel
+from tileviz.kernels.toolkit.base import Kernel
 from tileviz.records import Config, Problem, Target, canonical_json
 
 

@@ -5,15 +5,16 @@ from tileviz.ui import nav
 with nav.guard():
     import streamlit as st
 
-    from tileviz.ui import explore, measuring
+    from tileviz.ui.explore import page
+    from tileviz.ui.form import measuring, sidebar
 
-    explore.read_address()
-    chosen, request, why_not = explore.form(measuring.draw)
-    job = explore.job_of(request, why_not)
+    page.read_address()
+    chosen, request, why_not = sidebar.form(measuring.draw)
+    job = sidebar.job_of(request, why_not)
     with st.container(gap="small"):
-        explore.header(chosen, why_not, job)
-        from tileviz.ui import repeat, result  # only now: pandas and plotly take half a second, and the form is on the screen
+        page.header(chosen, why_not, job)
+        from tileviz.ui.explore import repeat, result  # only now: pandas and plotly take half a second, and the form is on the screen
 
         result.draw(chosen, request, job)
         repeat.draw(chosen, request)
-    explore.warm_up()
+    page.warm_up()

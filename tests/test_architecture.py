@@ -26,6 +26,20 @@ MAY_IMPORT = {
     "__main__": ("cli",),
     "__init__": (),
 }
+ROOMS = {
+    "parts": ("parts", "form"),
+    "charts": ("charts", "parts"),
+    "form": ("form", "parts"),
+    "explore": ("explore", "form", "charts", "parts"),
+    "codeview": ("codeview", "form", "charts", "parts"),
+    "sweeps": ("sweeps", "form", "charts", "parts"),
+    "system": ("form", "charts", "parts"),
+}
+"""Rooms of `ui`, and of which others each may import: no page knows another page. What lies beside the rooms is the frame of all pages."""
+
+FRAME = ("ahead", "back", "door", "look", "nav", "web")
+"""Modules of `ui` that are in no room. They see the rooms that the frame is drawn with, and no page."""
+
 ONLY_IN = {
     "streamlit": ("ui", "pages", "app"),
     "plotly": ("ui", "pages", "app"),
@@ -96,6 +110,17 @@ def test_a_library_is_imported_only_where_it_belongs(path):
         assert library not in used or place(path) in places, f"{path.relative_to(ROOT)} imports {library}"
 
 
+@pytest.mark.parametrize("path", [path for path in modules() if place(path) == "ui"], ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_room_of_the_pages_imports_no_other_page(path):
+    parts = path.relative_to(ROOT / "tileviz" / "ui").with_suffix("").parts
+    used = {name.split(".")[2] for name in imports(path) if name.startswith("tileviz.ui.")}
+    if parts[0] in ROOMS:
+        assert used <= set(ROOMS[parts[0]]), f"{path.relative_to(ROOT)} imports {sorted(used - set(ROOMS[parts[0]]))}"
+    else:
+        assert parts[0] in (*FRAME, "__init__"), f"{path.relative_to(ROOT)} lies in no room that the table knows"
+        assert used <= {*FRAME, "form", "parts"}, f"the frame reaches into {sorted(used)}"
+
+
 def test_pages_and_app_import_only_package_level_names_beside_ui():
     for path in modules():
         if place(path) in ("pages", "app"):
@@ -123,7 +148,7 @@ def _reads_ours(node) -> bool:
 
 
 def test_a_kernel_file_imports_nothing_heavy_when_it_is_read():
-    for path in sorted((ROOT / "tileviz" / "kernels").glob("*.py")):
+    for path in sorted((ROOT / "tileviz" / "kernels").rglob("*.py")):
         heavy = heads(imports(path, at_import_only=True)) & {"torch", "tilelang", "numpy", "pandas", "streamlit"}
         assert not heavy, f"{path.name} imports {sorted(heavy)} at import"
 

@@ -11,15 +11,15 @@ from tests.ui import examples, sweep_examples
 from tileviz import kernels
 from tileviz.compiler import targets
 from tileviz.engine import presets
-from tileviz.kernels.base import Choice, Flag, Knob
+from tileviz.kernels.toolkit.base import Choice, Flag, Knob
 from tileviz.measured import ErrorMap
 from tileviz.records import Problem, Trial
 from tileviz.records_json import to_json
 from tileviz.store import Store
 from tileviz.store.recording import record
 from tileviz.store.sweeps import NOT_RUN, SweepRow
-from tileviz.ui import state
-from tileviz.ui.headline import SENTENCES
+from tileviz.ui.form import state
+from tileviz.ui.parts.headline import SENTENCES
 
 PLACES = {
     "cpu": "cpu",

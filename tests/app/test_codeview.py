@@ -8,8 +8,8 @@ import pytest
 from tests.app.pages import opened, texts
 from tests.ui import code_examples, examples
 from tileviz.records import Resources, SharedBytes
-from tileviz.ui import codepane
-from tileviz.ui.trouble import plain
+from tileviz.ui.parts import codepane
+from tileviz.ui.parts.trouble import plain
 
 
 def panes(app) -> dict[str, dict]:

@@ -4,7 +4,7 @@ from tests.app.pages import opened, texts
 from tests.ui import examples, sweep_examples
 from tileviz.records import Artifact
 from tileviz.ui import system
-from tileviz.ui.deleting import words
+from tileviz.ui.parts.deleting import words
 
 
 def plainly(app) -> str:

@@ -12,7 +12,7 @@ from tileviz import kernels
 from tileviz.bench import traffic
 from tileviz.compiler import toolchain
 from tileviz.engine import requests
-from tileviz.ui.headline import SENTENCES
+from tileviz.ui.parts.headline import SENTENCES
 from tileviz.ui.sweeps import results
 
 VIEWS = itertools.cycle(results.TABS)

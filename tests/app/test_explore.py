@@ -9,8 +9,8 @@ from tests.app.pages import opened, texts
 from tests.ui import examples
 from tileviz import kernels
 from tileviz.measured import Comparison, Determinism, Roofline
-from tileviz.ui import explore as explore_top
-from tileviz.ui import state
+from tileviz.ui.explore import page
+from tileviz.ui.form import sidebar, state
 
 
 def test_an_empty_store_shows_the_program_and_what_run_does():
@@ -259,7 +259,7 @@ def test_a_link_to_a_result_or_run_that_is_not_here_says_so_and_shows_the_page(w
 
 
 def test_without_a_compiler_run_is_off_and_reading_code_is_not(monkeypatch):
-    monkeypatch.setattr(explore_top.toolchain, "why_nothing_runs", lambda: "no C++ compiler: apt-get install g++, or set CXX")
+    monkeypatch.setattr(sidebar.toolchain, "why_nothing_runs", lambda: "no C++ compiler: apt-get install g++, or set CXX")
     app = opened()
     assert app.button(key="run").disabled
     assert "Run is off: no C++ compiler: apt-get install g++, or set CXX." in texts(app).replace("\\", "")
@@ -421,8 +421,8 @@ def test_a_loaded_trial_keeps_its_knobs_where_they_are_another_problems_defaults
 
 def test_the_engine_is_started_ahead_once_the_page_is_drawn(monkeypatch):
     started = []
-    monkeypatch.setattr(explore_top.client, "ensure_engine", started.append)
-    monkeypatch.setattr(explore_top, "WARM_UP_AFTER_S", 0.01)
+    monkeypatch.setattr(page.client, "ensure_engine", started.append)
+    monkeypatch.setattr(page, "WARM_UP_AFTER_S", 0.01)
     app = opened()
     app.run()
     end = time.monotonic() + 5

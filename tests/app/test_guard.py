@@ -78,12 +78,12 @@ def shows_nothing(app: AppTest) -> None:
 
 
 def test_an_unforeseen_failure_is_one_sentence_and_no_traceback(monkeypatch):
-    from tileviz.ui import explore
+    from tileviz.ui.form import sidebar
 
     def broken(*_):
         raise RuntimeError("secret <path>")
 
-    monkeypatch.setattr(explore, "form", broken)
+    monkeypatch.setattr(sidebar, "form", broken)
     app = opened()
     assert not app.exception
     assert "This part of the page failed" in app.error[0].value
@@ -92,7 +92,8 @@ def test_an_unforeseen_failure_is_one_sentence_and_no_traceback(monkeypatch):
 
 def test_the_web_process_never_imports_torch_or_tilelang():
     code = (
-        "import sys; import tileviz.ui.explore, tileviz.ui.system, tileviz.ui.nav, tileviz.ui.repeat, tileviz.ui.result;"
+        "import sys; import tileviz.ui.explore.page, tileviz.ui.explore.repeat, tileviz.ui.explore.result;"
+        "import tileviz.ui.nav, tileviz.ui.system;"
         "from tileviz import kernels; [kernels.kernel(n) for n in kernels.names()];"
         "from tileviz.engine import requests; requests.resolve('gemm', {'M': 64}, {});"
         "print([m for m in ('torch', 'tilelang', 'tvm', 'optuna') if m in sys.modules])"

@@ -19,7 +19,7 @@ QUICK = Plan(warmup=1, max_seconds=0.2, min_samples=6, max_samples=20)
 
 @dataclass(frozen=True)
 class Stated:
-    """Has the fields of kernels.base.Baseline, which this island must not import."""
+    """Has the fields of kernels.toolkit.base.Baseline, which this island must not import."""
 
     name: str = "eager"
     title: str = "PyTorch eager"

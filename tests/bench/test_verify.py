@@ -9,7 +9,7 @@ from tileviz.bench.draws import Draw, nan_filled, torch_dtype
 from tileviz.bench.verify import BLIND, verify
 from tileviz.errors import UnknownName
 from tileviz.kernels import kernel as kernel_of
-from tileviz.kernels.exponents import Exponents
+from tileviz.kernels.toolkit.exponents import Exponents
 
 DTYPES = ("float16", "bfloat16", "float32")
 

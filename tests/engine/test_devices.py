@@ -11,7 +11,7 @@ from tileviz.bench import nvml
 from tileviz.engine import requests, server
 from tileviz.errors import BadValue
 from tileviz.records import Device
-from tileviz.ui import places
+from tileviz.ui.parts import places
 
 STAND_IN = """
 class NVMLError(Exception): pass

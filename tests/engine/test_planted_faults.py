@@ -109,7 +109,7 @@ def test_eight_unwritten_columns_of_4096_are_counted_and_named(planted):
 
 
 OUTER = """
-from tileviz.kernels.base import T
+from tileviz.kernels.toolkit.base import T
 
 def program(N, block):
     @T.prim_func
@@ -124,7 +124,7 @@ def program(N, block):
 
 def test_one_wrong_tile_of_8192_by_8192_is_found(tmp_path, one_thread):
     """One tile of 4,096 takes its neighbour's column: 0.024 % of the elements."""
-    from tileviz.kernels.stand_in import for_cpu
+    from tileviz.kernels.toolkit.stand_in import for_cpu
 
     size, program = 8192, for_cpu(loaded(tmp_path / "outer_with_a_fault.py", OUTER).program)
     draw = draws.Draw("cpu", 0)

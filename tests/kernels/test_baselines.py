@@ -5,7 +5,8 @@ import torch
 
 from tests.kernels.run_cpu import draw
 from tileviz import kernels
-from tileviz.kernels import torch_calls
+from tileviz.kernels.attention import torch_calls as attention
+from tileviz.kernels.gemm import torch_calls as products
 
 
 def baseline(kernel: str, name: str):
@@ -50,9 +51,7 @@ def test_half_precision_backends_refuse_float32(name):
     assert "not float32" in why_not("flash_attention", name, dtype="float32")
 
 
-@pytest.mark.parametrize(
-    "make", [torch_calls.sdpa, torch_calls.sdpa_compiled, torch_calls.sdpa_by("MATH")], ids=["auto", "compiled", "math"]
-)
+@pytest.mark.parametrize("make", [attention.sdpa, attention.sdpa_compiled, attention.sdpa_by("MATH")], ids=["auto", "compiled", "math"])
 @pytest.mark.parametrize(
     "problem", [{"Sq": 4, "Sk": 6, "causal": True}, {"Sq": 6, "Sk": 6, "causal": True}, {"Sq": 4, "Sk": 6, "scale": 0.3}], ids=str
 )
@@ -73,7 +72,7 @@ def test_tf32_is_put_back_after_each_call_even_when_it_fails():
         raise RuntimeError("as asked")
 
     with pytest.raises(RuntimeError):
-        torch_calls.with_tf32(lambda problem: fails)({})()
+        products.with_tf32(lambda problem: fails)({})()
     assert seen == ["high"]
     assert torch.get_float32_matmul_precision() == before
 
@@ -87,7 +86,7 @@ def test_the_blas_library_is_put_back_after_each_call(monkeypatch):
         return chosen[0]
 
     monkeypatch.setattr(torch.backends.cuda, "preferred_blas_library", preferred)
-    seen = torch_calls.with_blas(lambda problem: lambda: chosen[0], "cublaslt")({})()
+    seen = products.with_blas(lambda problem: lambda: chosen[0], "cublaslt")({})()
     assert (seen, chosen[0]) == ("cublaslt", "default")
 
 

@@ -13,7 +13,7 @@ from tests.kernels.run_cpu import CPU, draw
 from tileviz import kernels
 from tileviz.compiler.targets import TARGETS, target
 from tileviz.errors import BadValue, UnknownName
-from tileviz.kernels.base import FLOAT_DTYPES, Choice
+from tileviz.kernels.toolkit.base import FLOAT_DTYPES, Choice
 
 ROOT = Path(__file__).resolve().parents[2]
 EVERY = pytest.mark.parametrize("kernel", [kernels.kernel(name) for name in kernels.names()], ids=lambda kernel: kernel.name)

@@ -3,7 +3,7 @@
 from tests.ui import examples
 from tileviz.ui.charts import style
 from tileviz.ui.charts.clocks import clocks_figure, clocks_frame
-from tileviz.ui.clock_line import words
+from tileviz.ui.explore.clock_line import words
 
 STEADY = {"sm_clock_mhz": 1980.0, "sm_clocks_mhz": (1980.0,) * 4}
 CAPPED = {

@@ -11,11 +11,11 @@ from tileviz import kernels, lens
 from tileviz.engine.ladder import Rung
 from tileviz.lens.diff import Row
 from tileviz.lens.opening import program_row
-from tileviz.ui import script
 from tileviz.ui.charts import tiles
-from tileviz.ui.codepane import MARKS, Text
 from tileviz.ui.codeview import evidence, lowering, panes, rows, rungs, texts
-from tileviz.ui.extract import numbered
+from tileviz.ui.parts import script
+from tileviz.ui.parts.codepane import MARKS, Text
+from tileviz.ui.parts.extract import numbered
 
 GEMM = kernels.kernel("gemm")
 

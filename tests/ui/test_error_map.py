@@ -4,7 +4,7 @@ import math
 
 from tileviz.measured import ErrorMap
 from tileviz.ui.charts.errors import errors_figure, errors_frame
-from tileviz.ui.error_map import words
+from tileviz.ui.explore.error_map import words
 
 TILE = ErrorMap((256, 200), (128, 128), ((0.2, 0.3), (math.inf, 0.1)), ((0, 0), (100, 0)))
 

@@ -1,7 +1,7 @@
 """Lines about baselines and measuring conditions."""
 
 from tests.ui import examples
-from tileviz.ui.evidence import baseline_lines, conditions, marks, shared_mode
+from tileviz.ui.explore.evidence import baseline_lines, conditions, marks, shared_mode
 
 
 def test_baselines_left_out_for_one_reason_share_a_line():

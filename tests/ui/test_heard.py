@@ -8,7 +8,8 @@ import streamlit as st
 
 from tests.ui import examples
 from tileviz.records import JobView
-from tileviz.ui import heard, look
+from tileviz.ui import look
+from tileviz.ui.parts import heard
 
 JOB = JobView(id="j", kind="run", state="running", request={}, created=0.0)
 

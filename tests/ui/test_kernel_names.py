@@ -2,7 +2,7 @@
 
 import pytest
 
-from tileviz.ui.kernel_names import LONGEST, one, readable, split_picked
+from tileviz.ui.parts.kernel_names import LONGEST, one, readable, split_picked
 
 SDPA_FLASH = (
     "_ZN13pytorch_flash16flash_fwd_kernelI23Flash_fwd_kernel_traitsILi128ELi128ELi64ELi4ELb0ELb0EN7cutlass6half_tE19Flash_kernel_traits"

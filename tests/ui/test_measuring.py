@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from tests.asked import resolve
 from tests.ui import examples
-from tileviz.ui.measuring import Measuring, differences, l2_of, options, seed_mistake
+from tileviz.ui.form.measuring import Measuring, differences, l2_of, options, seed_mistake
 
 
 def asked(**more):

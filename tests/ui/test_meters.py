@@ -2,7 +2,7 @@
 
 from tileviz.compiler.targets import target
 from tileviz.records import Estimate
-from tileviz.ui.meters import meters
+from tileviz.ui.form.meters import meters
 
 
 def words(estimate, where):

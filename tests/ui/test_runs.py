@@ -6,9 +6,8 @@ from dataclasses import replace
 import pytest
 
 from tileviz.records import JobView
-from tileviz.ui import runs
-from tileviz.ui.codeview import waiting
-from tileviz.ui.runs import headline, steps
+from tileviz.ui.parts import runs, waiting
+from tileviz.ui.parts.runs import headline, steps
 from tileviz.ui.system import job_line
 
 JOB = JobView("j", "run", {"kernel": "gemm", "device": "cpu", "config": {"block_M": 64}}, "queued", created=100.0, queue_position=0)

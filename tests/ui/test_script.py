@@ -11,7 +11,7 @@ import pytest
 from tileviz import kernels
 from tileviz.cli.arguments import parser
 from tileviz.compiler.targets import target
-from tileviz.ui import script
+from tileviz.ui.parts import script
 
 
 def view(name: str, where: str, **problem):

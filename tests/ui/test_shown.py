@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from tests.asked import resolve
 from tests.ui import examples
-from tileviz.ui.shown import stamp_of
+from tileviz.ui.parts.shown import stamp_of
 
 
 def request(**config):

@@ -7,7 +7,8 @@ import pytest
 from tests.ui import examples
 from tileviz import kernels
 from tileviz.engine import requests
-from tileviz.ui import places, state
+from tileviz.ui.form import state
+from tileviz.ui.parts import places
 
 
 @pytest.fixture(autouse=True)

@@ -2,7 +2,7 @@
 
 from tests.ui import examples
 from tileviz.bench import traffic
-from tileviz.ui.traffic import profile_frame, saved
+from tileviz.ui.explore.traffic import profile_frame, saved
 
 FOUND = {
     "kernel": "gemm_kernel", "duration_us": 251.3, "dram_read_bytes": 20.0 * 2**20, "dram_write_bytes": 64.0 * 2**20,

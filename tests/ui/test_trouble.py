@@ -2,7 +2,7 @@
 
 import pytest
 
-from tileviz.ui.trouble import guarded, plain
+from tileviz.ui.parts.trouble import guarded, plain
 
 
 @pytest.mark.parametrize("mark", list("`*_[]<>$:|~#"))

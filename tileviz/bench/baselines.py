@@ -59,7 +59,7 @@ class Setting:
 def expanded(baselines: tuple, device: str, kernel: str = "") -> tuple:
     """The baselines as they are run: on a GPU, torch.compile once a mode; at the end the Triton program for this kernel.
 
-    Items are `kernels.base.Baseline` and `TritonBaseline`, which has the same fields.
+    Items are `kernels.toolkit.base.Baseline` and `TritonBaseline`, which has the same fields.
     """
     out = []
     for baseline in baselines:
@@ -70,7 +70,7 @@ def expanded(baselines: tuple, device: str, kernel: str = "") -> tuple:
 
 
 def run_baseline(setting: Setting, baseline) -> BaselineResult:
-    """The checked and timed result of one `kernels.base.Baseline`; raises nothing but KeyboardInterrupt and the like.
+    """The checked and timed result of one `kernels.toolkit.base.Baseline`; raises nothing but KeyboardInterrupt and the like.
 
     Status `ok`, `unsupported` (cannot or must not be compared here), `compile_failed`, `runtime_failed` (out of memory too) or
     `wrong_result`. A wrong one is not timed.

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Sway:
-    """`kernels.exponents.Exponents` as matrices of an output's rows; what is not finite belongs to rows that are not judged by numbers."""
+    """`kernels.toolkit.exponents.Exponents` as matrices of an output's rows; what is not finite belongs to rows that are not judged by
+    numbers."""
 
     size: "torch.Tensor"
     rest: "torch.Tensor"

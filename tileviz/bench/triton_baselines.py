@@ -31,7 +31,7 @@ LEAST_CAPABILITY = (8, 0)
 
 @dataclass(frozen=True)
 class TritonBaseline:
-    """Has the fields of `kernels.base.Baseline` that `run_baseline` reads, and `tuned` in place of `make`."""
+    """Has the fields of `kernels.toolkit.base.Baseline` that `run_baseline` reads, and `tuned` in place of `make`."""
 
     kernel: str
     name: str = "triton"

@@ -5,8 +5,8 @@ import json
 from tileviz import kernels as registry
 from tileviz.compiler import targets
 from tileviz.engine import requests
-from tileviz.kernels.base import Choice, Flag, Kernel, Real, Size
-from tileviz.kernels.fields import LARGEST_SIZE
+from tileviz.kernels.toolkit.base import Choice, Flag, Kernel, Real, Size
+from tileviz.kernels.toolkit.fields import LARGEST_SIZE
 from tileviz.records import Target
 
 

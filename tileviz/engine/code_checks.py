@@ -1,7 +1,7 @@
 """The checks of the Code page for an artifact: what its code has and has not, each with the reason."""
 
 from tileviz.compiler import targets
-from tileviz.kernels.base import Kernel
+from tileviz.kernels.toolkit.base import Kernel
 from tileviz.lens.checks import Check, Code, checks
 from tileviz.records import Artifact, Config, Problem
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from tileviz import kernels
 from tileviz.errors import BadRequest
-from tileviz.kernels.base import Choice, Flag, Kernel, Size
+from tileviz.kernels.toolkit.base import Choice, Flag, Kernel, Size
 from tileviz.measured import fastest_baseline
 from tileviz.records import Config, Problem, Target, Trial, TunedConfig
 from tileviz.store import Store, new_id

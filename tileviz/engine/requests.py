@@ -17,7 +17,7 @@ from tileviz.engine.options import ANYWHERE, RUN_S, USUAL, Measuring, Where, che
 from tileviz.engine.processes.lanes import LACK_OF_MEMORY
 from tileviz.errors import BadValue
 from tileviz.kernels import kernel as kernel_of
-from tileviz.kernels.base import Kernel
+from tileviz.kernels.toolkit.base import Kernel
 from tileviz.records import Config, Device, Problem, Target, TunedConfig, canonical_json
 from tileviz.records_json import known_fields
 

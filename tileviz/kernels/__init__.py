@@ -1,17 +1,17 @@
-"""The kernels, one file each. A new one costs its file and its line in MODULES."""
+"""The kernels, a file or a package each. A new one costs its file and its line in MODULES."""
 
 import functools
 import importlib
 
 from tileviz.errors import TilevizError, UnknownName
-from tileviz.kernels.base import Kernel
+from tileviz.kernels.toolkit.base import Kernel
 
 MODULES = {
     "vector_add": "tileviz.kernels.vector_add",
-    "gemm": "tileviz.kernels.gemm",
-    "gemm_bias_gelu": "tileviz.kernels.gemm_bias_gelu",
-    "softmax": "tileviz.kernels.softmax",
-    "flash_attention": "tileviz.kernels.flash_attention",
+    "gemm": "tileviz.kernels.gemm.gemm",
+    "gemm_bias_gelu": "tileviz.kernels.gemm.gemm_bias_gelu",
+    "softmax": "tileviz.kernels.softmax.softmax",
+    "flash_attention": "tileviz.kernels.attention.flash_attention",
 }
 
 FOREIGN = (TilevizError, KeyError, TypeError, ValueError, ArithmeticError)

@@ -1,7 +1,7 @@
 """Vector add: the smallest memory-bound kernel. C[i] = A[i] + B[i]."""
 
-from tileviz.kernels import rules
-from tileviz.kernels.base import FLOAT_DTYPES, Baseline, Choice, Kernel, Knob, Preset, Size, T
+from tileviz.kernels.toolkit import rules
+from tileviz.kernels.toolkit.base import FLOAT_DTYPES, Baseline, Choice, Kernel, Knob, Preset, Size, T
 from tileviz.records import Cost, Estimate
 
 

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from tileviz.ui import ahead, back, door, state, trouble
+from tileviz.ui import ahead, back, door
+from tileviz.ui.form import state
+from tileviz.ui.parts import trouble
 
 ICON, MARK = (str(Path(__file__).parent / name) for name in ("icon.png", "mark.svg"))
 """Files of ours: a named icon would be fetched from the internet. The mark says the name too, and stands above every page."""

@@ -18,10 +18,10 @@ from tileviz.records import Device, JobView
 from tileviz.store.deletion import CodeEntry
 from tileviz.store.home import network_warning
 from tileviz.store.recorded import Recorded
-from tileviz.ui import deleting, runs
-from tileviz.ui.places import devices as local_devices
-from tileviz.ui.stores import recorded, store
-from tileviz.ui.trouble import guarded, plain
+from tileviz.ui.parts import deleting, runs
+from tileviz.ui.parts.places import devices as local_devices
+from tileviz.ui.parts.stores import recorded, store
+from tileviz.ui.parts.trouble import guarded, plain
 
 TICK_S = 2.0
 

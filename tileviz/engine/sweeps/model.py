@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from tileviz.bench.peaks import Peaks, peaks_of
 from tileviz.compiler.occupancy import occupancy
-from tileviz.kernels.base import Kernel
-from tileviz.kernels.rules import DTYPE_BYTES
+from tileviz.kernels.toolkit.base import Kernel
+from tileviz.kernels.toolkit.rules import DTYPE_BYTES
 from tileviz.records import Config, Device, Estimate, Problem, Target
 
 OTHER_REGISTERS = 40

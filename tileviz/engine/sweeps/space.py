@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 from tileviz.engine.requests import memory_rule
 from tileviz.errors import BadValue, UnknownName
-from tileviz.kernels.base import Kernel
-from tileviz.kernels.pass_configs import parse_pass_config
+from tileviz.kernels.toolkit.base import Kernel
+from tileviz.kernels.toolkit.pass_configs import parse_pass_config
 from tileviz.records import Config, Device, Problem, Target
 
 MOST_CONFIGS = 100_000

@@ -8,8 +8,8 @@ import plotly.graph_objects as go
 from tileviz.formats import duration_us, scale_us
 from tileviz.measured import Timing, fastest_baseline
 from tileviz.records import Trial
-from tileviz.ui import kernel_names
 from tileviz.ui.charts import style
+from tileviz.ui.parts import kernel_names
 
 COLUMNS = ["name", "role", "median_us", "p10_us", "p90_us", "n", "timer", "l2", "launch_bound", "floor_us", "kernel"]
 

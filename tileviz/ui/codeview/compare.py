@@ -11,15 +11,15 @@ from tileviz.engine import client, ladder
 from tileviz.engine.requests import Request
 from tileviz.errors import TilevizError
 from tileviz.formats import assignments
-from tileviz.kernels.base import Kernel
+from tileviz.kernels.toolkit.base import Kernel
 from tileviz.lens import diff as difference
 from tileviz.records import Artifact, Trial
-from tileviz.ui import code, resources
-from tileviz.ui.codepane import Text, code_pane
-from tileviz.ui.codeview import recent, rows, texts, waiting
+from tileviz.ui.codeview import recent, rows, texts
 from tileviz.ui.codeview.panes import next_text
-from tileviz.ui.stores import store
-from tileviz.ui.trouble import guarded, plain
+from tileviz.ui.parts import code, resources, waiting
+from tileviz.ui.parts.codepane import Text, code_pane
+from tileviz.ui.parts.stores import store
+from tileviz.ui.parts.trouble import guarded, plain
 
 NAME = "other"
 """Of the jobs that compile the other side."""

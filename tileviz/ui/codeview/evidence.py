@@ -6,13 +6,13 @@ import streamlit as st
 from tileviz import lens
 from tileviz.engine.code_checks import code_of, in_order
 from tileviz.engine.requests import Request
-from tileviz.kernels.base import Kernel
+from tileviz.kernels.toolkit.base import Kernel
 from tileviz.lens.checks import Check, Code, checks
 from tileviz.lens.executed import executed_estimates, opcodes
 from tileviz.lens.loops import loops
 from tileviz.lens.taxonomy import TAXONOMY
 from tileviz.records import Artifact
-from tileviz.ui.trouble import plain
+from tileviz.ui.parts.trouble import plain
 
 MARKS = {"good": ":green[:material/check_circle:]", "bad": ":red[:material/error:]", "plain": ":gray[:material/remove:]"}
 

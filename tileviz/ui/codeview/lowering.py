@@ -10,10 +10,11 @@ from tileviz.lens import layouts
 from tileviz.lens.checks import DTYPE_BYTES
 from tileviz.ui.charts import tiles
 from tileviz.ui.charts.style import CONFIG
-from tileviz.ui.codepane import MARKS, Text, code_pane
-from tileviz.ui.codeview import reports, waiting
-from tileviz.ui.stores import store
-from tileviz.ui.trouble import guarded, plain
+from tileviz.ui.codeview import reports
+from tileviz.ui.parts import waiting
+from tileviz.ui.parts.codepane import MARKS, Text, code_pane
+from tileviz.ui.parts.stores import store
+from tileviz.ui.parts.trouble import guarded, plain
 
 NAME = "reading"
 

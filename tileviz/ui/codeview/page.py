@@ -12,13 +12,14 @@ from tileviz.engine.presets import recorded_words
 from tileviz.engine.requests import Request
 from tileviz.errors import BadRequest
 from tileviz.formats import assignments
-from tileviz.kernels.base import Kernel
+from tileviz.kernels.toolkit.base import Kernel
 from tileviz.records import Artifact, JobView, Trial
-from tileviz.ui import code, explore, headline, heard, places, recorded, resources, runs, script, shown, state
 from tileviz.ui.codeview import compare, evidence, lowering, panes, recent, rungs, texts
-from tileviz.ui.forms import Chosen
-from tileviz.ui.stores import store
-from tileviz.ui.trouble import guarded, plain
+from tileviz.ui.form import recorded, sidebar, state
+from tileviz.ui.form.forms import Chosen
+from tileviz.ui.parts import code, headline, heard, places, resources, runs, script, shown
+from tileviz.ui.parts.stores import store
+from tileviz.ui.parts.trouble import guarded, plain
 
 COUNTS, DIFF, LADDER, LOWERING, LAYOUTS = "Counts and resources", "Diff", "Ladder", "Lowering", "Layouts"
 TABS = (COUNTS, DIFF, LADDER, LOWERING, LAYOUTS)
@@ -45,7 +46,7 @@ def read_address() -> None:
 
 def form() -> tuple[Chosen, Request | None, str]:
     """The sidebar, the same as on Explore; (what is chosen, what compiles it, why it cannot be compiled or "")."""
-    chosen, _, _ = explore.form()
+    chosen, _, _ = sidebar.form()
     request, why_not = _request(chosen)
     return chosen, request, why_not
 
@@ -68,7 +69,7 @@ def _request(chosen: Chosen) -> tuple[Request | None, str]:
 
 def job_of(request: Request | None, why_not: str) -> JobView | None:
     """The job that makes this very code: the one just started, or one of Explore; None while another is at work."""
-    job = explore.job_of(request, why_not)
+    job = sidebar.job_of(request, why_not)
     asked = runs.request_of(job) if job is not None else None
     return job if asked is not None and request is not None and asked.key == request.key else None
 
@@ -90,7 +91,7 @@ def header(chosen: Chosen, request: Request | None, why_not: str, job: JobView |
             word = compare.choose(request)
     with button:
         st.button(
-            "Compiling" if running else "Compile", key=explore.BUTTON, type="primary", width="stretch", disabled=bool(why_not) or running,
+            "Compiling" if running else "Compile", key=sidebar.BUTTON, type="primary", width="stretch", disabled=bool(why_not) or running,
             help=plain(why_not) or None,
         )  # fmt: skip
     if why_not:

@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from tileviz import lens
-from tileviz.kernels.base import Kernel
+from tileviz.kernels.toolkit.base import Kernel
 from tileviz.lens.taxonomy import instruction
 from tileviz.records import Artifact, JobView
-from tileviz.ui import code
-from tileviz.ui.codepane import Click, Text, code_pane
 from tileviz.ui.codeview import texts
 from tileviz.ui.codeview.texts import View
-from tileviz.ui.stores import store
-from tileviz.ui.trouble import guarded, plain
+from tileviz.ui.parts import code
+from tileviz.ui.parts.codepane import Click, Text, code_pane
+from tileviz.ui.parts.stores import store
+from tileviz.ui.parts.trouble import guarded, plain
 
 HEIGHT = 640
 

@@ -6,7 +6,7 @@ from tileviz import settings
 from tileviz.engine.presets import recorded_words
 from tileviz.formats import age
 from tileviz.records import Trial
-from tileviz.ui.stores import recorded, store
+from tileviz.ui.parts.stores import recorded, store
 
 MOST = 40
 

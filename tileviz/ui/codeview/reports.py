@@ -7,9 +7,9 @@ import streamlit as st
 from tileviz.engine.jobs import structure
 from tileviz.engine.requests import Request
 from tileviz.formats import size_bytes
-from tileviz.ui.codeview import waiting
-from tileviz.ui.stores import store
-from tileviz.ui.trouble import guarded, plain
+from tileviz.ui.parts import waiting
+from tileviz.ui.parts.stores import store
+from tileviz.ui.parts.trouble import guarded, plain
 
 MOST_BYTES = 8 << 20
 """A page up to this size is put on ours; a larger one can be downloaded."""

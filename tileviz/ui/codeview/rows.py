@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from tileviz.lens.diff import Row
-from tileviz.ui.codepane import MARKS, Span
+from tileviz.ui.parts.codepane import MARKS, Span
 
 CONTEXT = 3
 """Rows kept around a change."""

@@ -10,10 +10,9 @@ from tileviz.engine.requests import Request
 from tileviz.formats import percent, size_bytes
 from tileviz.lens.executed import tensor_core_uses
 from tileviz.records import Resources
-from tileviz.ui import places
-from tileviz.ui.codeview import waiting
-from tileviz.ui.stores import store
-from tileviz.ui.trouble import guarded, plain
+from tileviz.ui.parts import places, waiting
+from tileviz.ui.parts.stores import store
+from tileviz.ui.parts.trouble import guarded, plain
 
 NAME = "ladder"
 

@@ -6,11 +6,11 @@ import zipfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tileviz.kernels.base import Kernel
+from tileviz.kernels.toolkit.base import Kernel
 from tileviz.lens import opening
 from tileviz.lens.directives import hide
 from tileviz.records import Artifact
-from tileviz.ui import extract, script
+from tileviz.ui.parts import extract, script
 
 PYTHON, IR, CUDA, C, PTX, SASS = "Python", "IR", "CUDA", "C", "PTX", "SASS"
 

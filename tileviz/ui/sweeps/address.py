@@ -5,8 +5,9 @@ import streamlit as st
 from tileviz import kernels
 from tileviz.records import Config, Problem
 from tileviz.store.sweeps import SweepView
-from tileviz.ui import places, state
-from tileviz.ui.stores import recorded, store
+from tileviz.ui.form import state
+from tileviz.ui.parts import places
+from tileviz.ui.parts.stores import recorded, store
 
 
 def read() -> None:

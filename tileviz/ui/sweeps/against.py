@@ -9,7 +9,7 @@ from tileviz import lens
 from tileviz.formats import assignments, duration_us, scale_us
 from tileviz.ui.charts import style
 from tileviz.ui.charts.colour import SCALE
-from tileviz.ui.resources import TEXT_NAMES
+from tileviz.ui.parts.resources import TEXT_NAMES
 from tileviz.ui.sweeps.progress import GL_FROM
 from tileviz.ui.sweeps.table import SweepTable
 

@@ -4,9 +4,9 @@ import streamlit as st
 
 from tileviz.engine.sweeps import results
 from tileviz.store.exchange import MOST_MB
-from tileviz.ui.stores import store
+from tileviz.ui.parts.stores import store
+from tileviz.ui.parts.trouble import guarded
 from tileviz.ui.sweeps import address
-from tileviz.ui.trouble import guarded
 
 
 def in_expander() -> None:

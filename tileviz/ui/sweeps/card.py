@@ -9,13 +9,13 @@ from tileviz import formats, kernels, lens
 from tileviz.bench.roofline import why_over
 from tileviz.formats import assignments, compared_value, duration_us, percent, significant
 from tileviz.records import Trial
-from tileviz.ui import headline
-from tileviz.ui.cells import kept_as_text
-from tileviz.ui.resources import TEXT_NAMES
-from tileviz.ui.stores import store
+from tileviz.ui.parts import headline
+from tileviz.ui.parts.cells import kept_as_text
+from tileviz.ui.parts.resources import TEXT_NAMES
+from tileviz.ui.parts.stores import store
+from tileviz.ui.parts.trouble import plain
 from tileviz.ui.sweeps import address
 from tileviz.ui.sweeps.table import MEASURED, NOT_RUN, PRUNED, UNTOLD, SweepTable, differing, rated
-from tileviz.ui.trouble import plain
 
 COUNTED = ("sass", "ptx", "source")
 """The texts whose counts are shown: the first that there is."""

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from tileviz.engine.sweeps.space import rule_kind
-from tileviz.ui.headline import SENTENCES
+from tileviz.ui.parts.headline import SENTENCES
 from tileviz.ui.sweeps.table import MEASURED, NOT_RUN, UNTOLD, SweepTable
 
 COLUMNS = ["status", "configs", "share", "reason", "example", "ordinal"]

@@ -8,10 +8,10 @@ import streamlit as st
 
 from tileviz.formats import age, assignments, duration_us
 from tileviz.store.sweeps import Pace, SweepView
-from tileviz.ui.cells import kept_as_text
-from tileviz.ui.stores import recorded, store
+from tileviz.ui.parts.cells import kept_as_text
+from tileviz.ui.parts.stores import recorded, store
+from tileviz.ui.parts.trouble import guarded
 from tileviz.ui.sweeps import address
-from tileviz.ui.trouble import guarded
 
 MOST = 50
 

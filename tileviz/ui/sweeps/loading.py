@@ -8,7 +8,7 @@ import streamlit as st
 from tileviz.engine.sweeps import results
 from tileviz.store import exchange
 from tileviz.store.sweeps import SweepView
-from tileviz.ui.stores import store
+from tileviz.ui.parts.stores import store
 from tileviz.ui.sweeps.table import SweepTable, table_of
 
 

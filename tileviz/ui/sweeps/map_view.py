@@ -3,11 +3,11 @@
 import streamlit as st
 
 from tileviz.ui.charts import screen
+from tileviz.ui.parts.trouble import guarded, plain
 from tileviz.ui.sweeps import address, card
 from tileviz.ui.sweeps.heatmap import BEST, MEDIAN, NONE, Choice, axis_of, heatmap_figure, heatmap_frame, place_of
 from tileviz.ui.sweeps.map_words import best_words, caption, corner_words
 from tileviz.ui.sweeps.table import RATES, SweepTable
-from tileviz.ui.trouble import guarded, plain
 
 CHART = "sweep_map"
 

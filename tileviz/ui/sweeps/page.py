@@ -7,12 +7,13 @@ from tileviz.engine.presets import recorded_words
 from tileviz.engine.sweeps import client
 from tileviz.formats import assignments
 from tileviz.store.sweeps import SweepView
-from tileviz.ui import deleting, explore, places, state
-from tileviz.ui.stores import store
+from tileviz.ui.form import state
+from tileviz.ui.parts import deleting, places
+from tileviz.ui.parts.stores import store
+from tileviz.ui.parts.trouble import caught, plain
 from tileviz.ui.sweeps import address, bringing, listing, loading, race, watch
 from tileviz.ui.sweeps.space_form import SetUp
 from tileviz.ui.sweeps.space_words import count_words, effort_words, rule_lines
-from tileviz.ui.trouble import caught, plain
 
 WHAT_THIS_IS = (
     "A sweep tries many configs of one kernel: each is compiled, checked against a float64 reference and timed, and every result is kept."
@@ -29,7 +30,7 @@ def header(chosen: SetUp) -> None:
         st.title(plain(f"Sweep of {chosen.kernel.title} on {chosen.place.word}"), anchor=False)
         _count(chosen)
         if not places.has_gpu():
-            st.caption(f":material/info: {explore.NO_GPU}")
+            st.caption(f":material/info: {places.NO_GPU}")
     nothing = chosen.request is None or not chosen.request.counted["unique"]
     if button.button("Start", key="sweep_start", type="primary", width="stretch", disabled=nothing, icon=":material/play_arrow:"):
         state.drop_notes()

@@ -4,11 +4,11 @@ import streamlit as st
 
 from tileviz.engine.jobs import race
 from tileviz.formats import race_words
-from tileviz.ui.codeview import waiting
-from tileviz.ui.stores import store
+from tileviz.ui.parts import waiting
+from tileviz.ui.parts.stores import store
+from tileviz.ui.parts.trouble import guarded, plain
 from tileviz.ui.sweeps.space_form import SetUp
 from tileviz.ui.sweeps.table import SweepTable
-from tileviz.ui.trouble import guarded, plain
 
 
 def after(sweep: str, chosen: SetUp) -> None:

@@ -3,11 +3,11 @@
 import streamlit as st
 
 from tileviz.formats import assignments
-from tileviz.ui import flop_count
-from tileviz.ui.evidence import CPU_CAVEAT
+from tileviz.ui.parts import flop_count
+from tileviz.ui.parts.places import CPU_CAVEAT
+from tileviz.ui.parts.trouble import plain
 from tileviz.ui.sweeps import map_view, take, views
 from tileviz.ui.sweeps.table import SweepTable
-from tileviz.ui.trouble import plain
 
 TABS = {
     "Table": views.draw_top, "Progress": views.draw_progress, "Knobs": views.draw_effects, "Parallel": views.draw_parallel,

@@ -15,13 +15,14 @@ from tileviz.engine.sweeps.request import Searching, SweepRequest, resolve_sweep
 from tileviz.engine.sweeps.space import Space, offered_values
 from tileviz.errors import TilevizError
 from tileviz.formats import word
-from tileviz.kernels.base import Choice, Flag, Kernel
-from tileviz.kernels.pass_configs import COMMAND_LINE_ONLY, OFFERED, choices, known_pass_configs, parse_pass_config
+from tileviz.kernels.toolkit.base import Choice, Flag, Kernel
+from tileviz.kernels.toolkit.pass_configs import COMMAND_LINE_ONLY, OFFERED, choices, known_pass_configs, parse_pass_config
 from tileviz.records import Config
-from tileviz.ui import forms, places, state
-from tileviz.ui.places import Place
+from tileviz.ui.form import forms, state
+from tileviz.ui.parts import places
+from tileviz.ui.parts.places import Place
+from tileviz.ui.parts.trouble import guarded, plain
 from tileviz.ui.sweeps.space_words import EVERY, IN_STEP, parsed, problems_of, words_in
-from tileviz.ui.trouble import guarded, plain
 
 BY_EFFORT = "by effort"
 

@@ -7,11 +7,11 @@ from tileviz.compiler import targets
 from tileviz.engine import presets
 from tileviz.engine.sweeps import results
 from tileviz.store.sweeps import SweepView
-from tileviz.ui import script
-from tileviz.ui.stores import store
+from tileviz.ui.parts import script
+from tileviz.ui.parts.stores import store
+from tileviz.ui.parts.trouble import guarded, plain
 from tileviz.ui.sweeps import top
 from tileviz.ui.sweeps.table import SweepTable
-from tileviz.ui.trouble import guarded, plain
 
 FORMATS = {"csv": ("CSV", "csv"), "json": ("JSON", "json"), "t4": ("Kernel Tuner T4", "t4.json")}
 """A format of `exchange.FORMATS`, its title, and how its file ends."""

@@ -9,14 +9,13 @@ from tileviz.compiler import targets
 from tileviz.engine.jobs import importance
 from tileviz.engine.jobs.ceilings import stored_ceilings
 from tileviz.records import Trial
-from tileviz.ui import flop_count, places
-from tileviz.ui.cells import kept_as_text
 from tileviz.ui.charts import screen
-from tileviz.ui.codeview import waiting
-from tileviz.ui.stores import recorded, store
+from tileviz.ui.parts import flop_count, places, waiting
+from tileviz.ui.parts.cells import kept_as_text
+from tileviz.ui.parts.stores import recorded, store
+from tileviz.ui.parts.trouble import guarded, plain
 from tileviz.ui.sweeps import address, against, corners, effects, failures, map_view, parallel, progress, race, rooflines, shapes, top
 from tileviz.ui.sweeps.table import SweepTable
-from tileviz.ui.trouble import guarded, plain
 
 ROWS = (10, 25, 100, 1000)
 

@@ -11,11 +11,11 @@ from tileviz.formats import age, assignments, duration_us, race_words, seconds
 from tileviz.measured import why_no_best
 from tileviz.records import JobView
 from tileviz.store.sweeps import NOT_RUN, Pace, SweepView
-from tileviz.ui import runs
-from tileviz.ui.stores import store
+from tileviz.ui.parts import runs
+from tileviz.ui.parts.stores import store
+from tileviz.ui.parts.trouble import guarded, plain
 from tileviz.ui.sweeps import address, loading, space_form
 from tileviz.ui.sweeps.table import SHORT, rated
-from tileviz.ui.trouble import guarded, plain
 
 TICK_S = 1.0
 

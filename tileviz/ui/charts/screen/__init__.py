@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from tileviz.ui import fullscreen
 from tileviz.ui.charts import colour, style
+from tileviz.ui.parts import fullscreen
 
 _HERE = Path(__file__).parent
 _TOOLS = st.components.v2.component(

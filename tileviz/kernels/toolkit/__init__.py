@@ -1,0 +1,1 @@
+"""What kernels are written with: the declaration, fields and knobs, rules, tiles, pass configs, and `T` with its CPU stand-in."""

@@ -1,0 +1,1 @@
+"""Explore: one config, run, checked, timed and compared."""
