@@ -28,7 +28,7 @@ from tileviz.engine.requests import Request
 from tileviz.engine.sweeps.jobs import SweepCompileJob
 from tileviz.engine.sweeps.pool import CompilePool, Item
 from tileviz.engine.sweeps.space import space_of
-from tileviz.kernels import kernel as kernel_of
+from tileviz.kernels import code as code_of
 from tileviz.records import Device, Trial
 
 PARTS = {
@@ -114,7 +114,7 @@ def compiled(server: ForkServer, requests: list[Request], workers: int) -> tuple
 
 def requests_of(target: str, count: int) -> list[Request]:
     """The configs of `sweep_rate` for a target, whether or not a device of it is here."""
-    described, chosen = kernel_of("gemm"), targets.target(target)
+    described, chosen = code_of("gemm"), targets.target(target)
     problem = described.problem(sweep_rate.GPU_PROBLEM, "cuda")
     space = space_of(
         described, chosen, (problem,), sweep_rate.GPU_SPACE, (), sweep_rate.others(sweep_rate.GPU_SPACE), Device("", "", target)

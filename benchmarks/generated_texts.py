@@ -76,7 +76,7 @@ def _whole(kernel: str, config: Config) -> Config:
 
 def hash_of(case: Case) -> str:
     """Hash of the case's CUDA or C text, or the first line of why there is none."""
-    kernel, target = kernels.kernel(case.kernel), targets.target(case.target)
+    kernel, target = kernels.code(case.kernel), targets.target(case.target)
     try:
         made = lower(
             lambda: kernel.build(case.problem, case.config, target),

@@ -31,8 +31,8 @@ from tileviz.engine import client  # noqa: E402
 from tileviz.engine.options import Measuring, Where  # noqa: E402
 from tileviz.engine.requests import Request, local_devices, resolve  # noqa: E402
 from tileviz.errors import BadRequest  # noqa: E402
-from tileviz.kernels.toolkit.base import Kernel  # noqa: E402
-from tileviz.kernels.toolkit.fields import Choice, Flag, Knob, Size  # noqa: E402
+from tileviz.kernels.asked import AskedKernel  # noqa: E402
+from tileviz.kernels.card import Choice, Flag, Knob, Size  # noqa: E402
 from tileviz.kernels.toolkit.pass_configs import COMMAND_LINE_ONLY, OFFERED, choices, known_pass_configs  # noqa: E402
 from tileviz.records import STATUSES, Config, Problem, Trial  # noqa: E402
 from tileviz.store import Store  # noqa: E402
@@ -111,7 +111,7 @@ class Plan:
         return resolve(draw.kernel, draw.problem, draw.config, kind=kind, where=where, measuring=how)
 
 
-def draw_problem(kernel: Kernel, target: str, rng: random.Random) -> Problem:
+def draw_problem(kernel: AskedKernel, target: str, rng: random.Random) -> Problem:
     """A problem of odd and even sizes that is quick to run; the CPU target gets a dtype that it cannot run only now and then."""
     kind = targets.target(target).kind
     while True:
@@ -123,7 +123,7 @@ def draw_problem(kernel: Kernel, target: str, rng: random.Random) -> Problem:
             return problem
 
 
-def draw_config(kernel: Kernel, target: str, rng: random.Random) -> Config:
+def draw_config(kernel: AskedKernel, target: str, rng: random.Random) -> Config:
     """Some or all knobs, typed or as offered; the others are left to the kernel. Now and then pass configs, the offered ones more often."""
     share = rng.choice((0.15, 0.4, 1.0))
     config = {knob.name: _knob(knob, target, rng) for knob in kernel.knobs if rng.random() < share}

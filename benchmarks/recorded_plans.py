@@ -13,7 +13,7 @@ from typing import Any
 from benchmarks.problems import DECODE, LENGTHS, MATRICES, attention
 from tileviz.errors import BadRequest
 from tileviz.kernels import kernel as kernel_of
-from tileviz.kernels.toolkit.base import Kernel
+from tileviz.kernels.asked import AskedKernel
 from tileviz.records import Config, Problem, Target, canonical_json
 
 
@@ -37,7 +37,7 @@ class Plan:
     values: dict[str, tuple] = field(default_factory=dict)
     """Choices of a knob in place of the declared ones, and of pass configs, which have none declared."""
 
-    def moved(self, kernel: Kernel) -> tuple[str, ...]:
+    def moved(self, kernel: AskedKernel) -> tuple[str, ...]:
         """What is changed: the kernel's knobs, and the pass configs."""
         return (*(knob.name for knob in kernel.knobs), *(name for name in self.values if "." in name))
 
@@ -163,7 +163,7 @@ def shared_configs(plan: Plan, target: Target, best: Sequence[Config], seed: int
     return list(found.values())
 
 
-def starts(kernel: Kernel, problems: Sequence[Problem], target: Target, extra: Sequence[Config] = ()) -> list[Config]:
+def starts(kernel: AskedKernel, problems: Sequence[Problem], target: Target, extra: Sequence[Config] = ()) -> list[Config]:
     """What the kernel would take for each problem, its presets' configs, and the extra ones; each once."""
     given = [{}, *(preset.config for preset in kernel.presets if preset.config and preset.kind != "cpu"), *extra]
     found: dict[str, Config] = {}
@@ -176,7 +176,7 @@ def starts(kernel: Kernel, problems: Sequence[Problem], target: Target, extra: S
     return list(found.values())
 
 
-def neighbours(plan: Plan, kernel: Kernel, target: Target, base: Config) -> Iterator[Config]:
+def neighbours(plan: Plan, kernel: AskedKernel, target: Target, base: Config) -> Iterator[Config]:
     """The config with one knob at another of its choices."""
     for name in plan.moved(kernel):
         for value in _values(plan, kernel, target, name):
@@ -187,7 +187,7 @@ def neighbours(plan: Plan, kernel: Kernel, target: Target, base: Config) -> Iter
 class _Chosen:
     """Configs with code of their own, up to a number of allowed ones; of the forbidden ones at the most half as many."""
 
-    def __init__(self, kernel: Kernel, problem: Problem, target: Target, most: int) -> None:
+    def __init__(self, kernel: AskedKernel, problem: Problem, target: Target, most: int) -> None:
         self.kernel, self.problem, self.target, self.most = kernel, problem, target, most
         self.seen: set[str] = set()
         self.configs: list[Config] = []
@@ -215,5 +215,5 @@ def _products(base: Config, values: dict[str, tuple]) -> Iterator[Config]:
         yield {**base, **dict(zip(values, found, strict=True))}
 
 
-def _values(plan: Plan, kernel: Kernel, target: Target, name: str) -> tuple:
+def _values(plan: Plan, kernel: AskedKernel, target: Target, name: str) -> tuple:
     return plan.values.get(name) or next((knob.offered(target.name) for knob in kernel.knobs if knob.name == name), ())

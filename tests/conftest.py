@@ -15,8 +15,11 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests import workers
+
 ROOT = Path(__file__).resolve().parent.parent
-ENGINE_IDLE_S = "5"
+ENGINE_IDLE_S = "60"
+"""Longer than any wait between two presses of one test, on a busy machine, too; the fixtures stop the engine themselves."""
 
 ODD = "the home\"s 'name' \\ here"
 """Name of a home with letters that a shell reads as its own."""
@@ -24,8 +27,22 @@ ODD = "the home\"s 'name' \\ here"
 os.environ["TILEVIZ_RECORDED"] = "none"  # what is recorded changes; tests of it name a file of their own
 
 
-def pytest_collection_modifyitems(items) -> None:
-    """Skips what needs a GPU or a browser where there is none, and says why."""
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config) -> int:
+    """`-n auto` of pyproject.toml: the whole suite in several workers, a few files in none."""
+    return 0 if config.option.collectonly else workers.count(config.option.file_or_dir)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log) -> workers.ByFile:
+    config.option.loadscopereorder = False  # the order of collection is ours: see below
+    return workers.ByFile(config, log)
+
+
+def pytest_collection_modifyitems(config, items) -> None:
+    """Skips what needs a GPU or a browser where there is none, and says why. In a worker, what takes longest comes first."""
+    if hasattr(config, "workerinput"):
+        items.sort(key=lambda item: workers.place(item.nodeid))
     needs = {"gpu": no_gpu, "e2e": no_browser}
     for name, missing in needs.items():
         marked = [item for item in items if item.get_closest_marker(name)]
@@ -116,6 +133,12 @@ def compiled_once(tmp_path_factory) -> Path:
     return tmp_path_factory.mktemp("tilelang")
 
 
+@pytest.fixture(scope="session")
+def compiler_home(tmp_path_factory) -> Path:
+    """A home of the tests that call the compiler themselves."""
+    return tmp_path_factory.mktemp("compiler")
+
+
 @pytest.fixture
 def home(tmp_path, monkeypatch, compiled_once) -> Iterator[Path]:
     """A TILEVIZ_HOME of this test alone. Its engine is stopped afterwards, and nothing of it may be left running."""
@@ -132,7 +155,7 @@ def shared_home(tmp_path_factory, compiled_once) -> Iterator[Path]:
     folder = make_home(tmp_path_factory.mktemp("shared") / ODD, compiled_once)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TILEVIZ_HOME", str(folder))
-        patch.setenv("TILEVIZ_ENGINE_IDLE", "60")
+        patch.setenv("TILEVIZ_ENGINE_IDLE", ENGINE_IDLE_S)
         yield folder
     assert not stop_engine(folder), "processes of this module's engine outlived it"
 
@@ -174,7 +197,7 @@ def engine_pid(home: Path) -> int | None:
     return int(text) if psutil.Process(int(text)) in processes_of(home) else None
 
 
-def none_left(home: Path, seconds: float = 5.0) -> list[psutil.Process]:
+def none_left(home: Path, seconds: float = 60.0) -> list[psutil.Process]:
     """Waits until no process of this home is left; gives those that are."""
     end = time.monotonic() + seconds
     while (left := processes_of(home)) and time.monotonic() < end:
@@ -183,7 +206,7 @@ def none_left(home: Path, seconds: float = 5.0) -> list[psutil.Process]:
 
 
 def stop_engine(home: Path) -> list[psutil.Process]:
-    """Ends the engine of a home as its owner would; gives what was left 5 s later, after killing that, too."""
+    """Ends the engine of a home as its owner would; gives what was left after a long wait, after killing that, too."""
     for process in processes_of(home):
         with contextlib.suppress(psutil.NoSuchProcess):
             if process.cmdline()[1:] == ["-m", "tileviz.engine"]:  # one that is only starting has no lock yet

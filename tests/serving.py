@@ -45,13 +45,57 @@ def serve(home: Path, port: int | None = None, **env: str) -> Server:
     with open(home / "server.log", "ab") as log:
         process = subprocess.Popen(command, cwd=ROOT, env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
     server = Server(f"http://127.0.0.1:{port}", port, home, process)
-    end = time.monotonic() + 90  # two cores may also run other tests
+    try:
+        until_healthy(server.url, process)
+    except ChildProcessError as error:
+        raise AssertionError((home / "server.log").read_text()) from error
+    except TimeoutError:
+        server.stop()
+        raise
+    return server
+
+
+def until_healthy(url: str, process: subprocess.Popen, seconds: float = 90) -> None:
+    """Waits until the server answers; two cores may also run other tests. Raises TimeoutError, and ChildProcessError where it ended."""
+    end = time.monotonic() + seconds
     while time.monotonic() < end:
         try:
-            urllib.request.urlopen(f"{server.url}/_stcore/health", timeout=1).read()
-            return server
+            urllib.request.urlopen(f"{url}/_stcore/health", timeout=1).read()
+            return
         except OSError:
-            assert process.poll() is None, (home / "server.log").read_text()
+            if process.poll() is not None:
+                raise ChildProcessError(f"the server ended with status {process.returncode}") from None
             time.sleep(0.1)
-    server.stop()
-    raise TimeoutError("the server did not answer in 90 s")
+    raise TimeoutError(f"the server did not answer in {seconds:g} s")
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What a page's script sent to a browser."""
+
+    labels: set[str]
+    """Of its widgets."""
+    exceptions: list[str]
+
+
+def first_page(url: str) -> Drawn:
+    """Opens the landing page as a browser does, over the WebSocket, and waits until its script has run."""
+    from streamlit.proto.BackMsg_pb2 import BackMsg
+    from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+    from websockets.sync.client import connect
+
+    elements = []
+    with connect(f"{url.replace('http', 'ws', 1)}/_stcore/stream", subprotocols=["streamlit"], max_size=None) as socket:
+        asked = BackMsg()
+        asked.rerun_script.query_string = ""
+        socket.send(asked.SerializeToString())
+        while True:
+            message = ForwardMsg.FromString(socket.recv(timeout=60))
+            kind = message.WhichOneof("type")
+            if kind == "delta":
+                elements.append(message.delta.new_element)
+            if kind == "script_finished" and message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+                break
+    found = [(kind, getattr(element, kind)) for element in elements if (kind := element.WhichOneof("type"))]
+    labels = {part.label for _, part in found if hasattr(part, "label")}
+    return Drawn(labels, [part.message for kind, part in found if kind == "exception"])

@@ -8,7 +8,8 @@ import sys
 import pytest
 
 from tests.conftest import ROOT, stop_engine, tileviz
-from tests.test_bad_input import script, wait_until
+from tests.test_bad_input import script
+from tests.waiting import until
 from tileviz.cli.terminal import plain
 
 RUN = ("run", "vector_add", "--device", "cpu", "--no-baselines")
@@ -63,7 +64,7 @@ def test_compiles_leave_nothing_in_tmpdir_and_a_compiler_named_from_here_is_foun
     done = tileviz(*RUN, "-p", "N=8303", "--timeout", "2", "--json", **here)
     assert done.json["status"] == "timeout", done.err
     (engine,) = tmp.iterdir()
-    wait_until(lambda: not [path for path in engine.rglob("*") if not path.is_symlink() and path.is_file()], 10)
+    until(lambda: not [path for path in engine.rglob("*") if not path.is_symlink() and path.is_file()])
     (tmp_path / "slow").unlink()
     assert tileviz("doctor", **here).status == 0
     assert not stop_engine(home)

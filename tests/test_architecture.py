@@ -4,9 +4,12 @@ import ast
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tileviz import kernels
 
 ROOT = Path(__file__).resolve().parent.parent
 ISLANDS = ("kernels", "compiler", "lens", "bench", "store")
@@ -23,9 +26,14 @@ MAY_IMPORT = {
     "formats": (),
     "ui": ("ui", "engine", *ISLANDS, *SHARED, "formats"),
     "cli": ("cli", "engine", *ISLANDS, *SHARED, "formats"),
+    "api": ("api", "engine", *ISLANDS, *SHARED, "formats", "ui"),
     "__main__": ("cli",),
-    "__init__": (),
+    "__init__": ("api",),
 }
+DRAWS = Path("tileviz/api/figures.py")
+"""The one module of the Python API that may import `ui`, for its charts, and only within functions: a result has a figure when it is
+asked for one, and `import tileviz` brings no Streamlit."""
+
 ROOMS = {
     "parts": ("parts", "form"),
     "charts": ("charts", "parts"),
@@ -42,7 +50,7 @@ FRAME = ("ahead", "back", "door", "look", "nav", "web")
 
 ONLY_IN = {
     "streamlit": ("ui", "pages", "app"),
-    "plotly": ("ui", "pages", "app"),
+    "plotly": ("ui", "pages", "app", "api"),
     "starlette": ("ui",),
     "sqlite3": ("store",),
     "tilelang": ("kernels", "compiler"),
@@ -110,6 +118,13 @@ def test_a_library_is_imported_only_where_it_belongs(path):
         assert library not in used or place(path) in places, f"{path.relative_to(ROOT)} imports {library}"
 
 
+def test_the_python_api_reaches_into_ui_for_charts_alone_and_only_when_asked_for_one():
+    for path in modules():
+        if place(path) in ("api", "__init__"):
+            assert "ui" not in parts_used(imports(path, at_import_only=True)), f"{path.relative_to(ROOT)} imports ui at import"
+            assert "ui" not in parts_used(imports(path)) or path == ROOT / DRAWS, f"{path.relative_to(ROOT)} imports ui"
+
+
 @pytest.mark.parametrize("path", [path for path in modules() if place(path) == "ui"], ids=lambda path: str(path.relative_to(ROOT)))
 def test_a_room_of_the_pages_imports_no_other_page(path):
     parts = path.relative_to(ROOT / "tileviz" / "ui").with_suffix("").parts
@@ -147,6 +162,81 @@ def _reads_ours(node) -> bool:
     return bool(named) and ast.unparse(outer) in ("os.environ", "os.environ.get", "os.getenv")
 
 
+OWN = tuple(".".join(module.split(".")[:3]) for module in kernels.MODULES.values())
+"""The modules and packages of the kernels themselves."""
+
+CODE = ("tileviz.kernels.code", "tileviz.kernels.built_in", "tileviz.kernels.toolkit.base", *OWN)
+"""What gives the code of a kernel, not its card and answers."""
+
+CHILDREN = ("Job", "Measurement")
+"""How the classes end whose code runs in children of the engine."""
+
+PROGRAMS = ("tileviz/engine/jobs/ncu_target.py",)
+"""Modules that are a child's whole program."""
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_kernel_is_asked_and_only_children_have_its_code(path):
+    """Pages, commands, store, engine and sweeps know cards and answers; a job that builds or runs a kernel has its code."""
+    if place(path) == "kernels" or str(path.relative_to(ROOT)) in PROGRAMS:
+        return
+    tree = ast.parse(path.read_text())
+    used = [(name, where) for name, where in _uses(tree, _names_of_code(tree)) if not where.endswith(CHILDREN)]
+    assert not used, f"{path.relative_to(ROOT)} has the code of a kernel: {used}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from tileviz.kernels import code",
+        "from tileviz.kernels import code as code_of\n\nclass Task:\n    kernel = code_of('gemm')",
+        "from tileviz import kernels\n\ndef page():\n    return kernels.code('gemm')",
+        "import tileviz.kernels\nprint(tileviz.kernels.code('gemm'))",
+        "from tileviz.kernels.toolkit.base import Kernel\n\ndef draw(kernel: Kernel): ...",
+        "from tileviz.kernels.built_in import BuiltIn",
+        "from tileviz.kernels.softmax.softmax import KERNEL",
+        "from tileviz.kernels.gemm import gemm",
+    ],
+)
+def test_every_way_to_the_code_of_a_kernel_is_seen(text):
+    tree = ast.parse(text)
+    assert [where for _, where in _uses(tree, _names_of_code(tree)) if not where.endswith(CHILDREN)]
+
+
+def test_a_job_may_have_the_code_of_a_kernel():
+    tree = ast.parse("from tileviz.kernels import code\n\nclass CompileJob:\n    def __call__(self): return code('gemm')")
+    assert [where for _, where in _uses(tree, _names_of_code(tree))] == ["CompileJob"]
+
+
+def _names_of_code(tree) -> dict[str, str]:
+    """{the name under which a module knows it: what gives the code of a kernel}."""
+    found = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and not node.level:
+            named = {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+            found |= {name: full for name, full in named.items() if full.startswith(CODE)}
+            found |= {f"{name}.code": full for name, full in named.items() if full == "tileviz.kernels"}
+        if isinstance(node, ast.Import):
+            found |= {alias.asname or alias.name: alias.name for alias in node.names if alias.name.startswith(CODE)}
+            found |= {f"{alias.asname or alias.name}.code": alias.name for alias in node.names if alias.name == "tileviz.kernels"}
+    return found
+
+
+def _uses(node, names: dict[str, str], where: str = "") -> Iterator[tuple[str, str]]:
+    """(name, the outermost class or function that uses it); one that is imported and used nowhere is used by the module."""
+    used = [(found, at) for found, at in _named(node, where) if found in names]
+    yield from used
+    yield from ((name, "") for name in names if "." not in name and name not in {found for found, _ in used})
+
+
+def _named(node, where: str) -> Iterator[tuple[str, str]]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.Name, ast.Attribute)):
+            yield ast.unparse(child), where
+        inside = child.name if isinstance(child, (ast.ClassDef, ast.FunctionDef)) and not where else where
+        yield from _named(child, inside)
+
+
 def test_a_kernel_file_imports_nothing_heavy_when_it_is_read():
     for path in sorted((ROOT / "tileviz" / "kernels").rglob("*.py")):
         heavy = heads(imports(path, at_import_only=True)) & {"torch", "tilelang", "numpy", "pandas", "streamlit"}
@@ -181,6 +271,18 @@ for name in {names + pages + parts!r}:
 for name in importlib.import_module("tileviz.kernels").names():
     importlib.import_module("tileviz.kernels").kernel(name)
 heavy = [name for name in ("torch", "tilelang", "tvm", "optuna") if name in sys.modules]
+assert not heavy, heavy
+"""
+    python(code)
+
+
+def test_importing_tileviz_reads_no_other_file_and_its_api_loads_nothing_that_draws_or_computes():
+    code = """
+import sys
+import tileviz
+assert not [name for name in sys.modules if name.startswith("tileviz.")]
+tileviz.run
+heavy = [name for name in ("torch", "tilelang", "streamlit", "pandas", "plotly", "numpy") if name in sys.modules]
 assert not heavy, heavy
 """
     python(code)

@@ -13,6 +13,7 @@ TilevizError
 |  |- CompileFailed    the compiler refused the program; `detail` keeps its own text
 |  |- LaunchFailed     the device refused the launch (resources)
 |  `- RuntimeFailed    it started and then failed
+|- KernelFault          a kernel's own code failed when it was asked; `detail` keeps its traceback
 |- EngineError         the engine that does the work cannot do it: it dies, is silent, or serves another environment
 `- StoreError          the store cannot be read or written (disk full, corrupt file, permission)
 """
@@ -87,6 +88,10 @@ class LaunchFailed(ToolError):
 
 class RuntimeFailed(ToolError):
     status = "runtime_failed"
+
+
+class KernelFault(TilevizError):
+    """A kernel's own code failed when it was asked for something."""
 
 
 class EngineError(TilevizError):

@@ -116,6 +116,43 @@ class Estimate:
         return self.threads + self.producer_threads
 
 
+MEMORY_LEVELS = ("dram", "l2", "shared", "registers")
+"""The levels of memory that a model of traffic counts bytes through."""
+
+
+@dataclass(frozen=True)
+class Moved:
+    """Model bytes through one level of memory."""
+
+    bytes: float
+    formula: str
+
+
+@dataclass(frozen=True)
+class Step:
+    """One launch of a chain, or one pass inside of one."""
+
+    name: str
+    moved: dict[str, Moved] = field(default_factory=dict)
+    """By level; a level that the step does not use is left out."""
+
+
+@dataclass(frozen=True)
+class Chain:
+    """One way to compute a whole output, step by step, with the bytes that it moves: a model, not a measurement."""
+
+    name: str
+    title: str
+    steps: tuple[Step, ...]
+    note: str = ""
+    ours: bool = False
+    """Whether it is the kernel's own program."""
+
+    def total(self, level: str) -> float:
+        """Bytes of all steps through one of MEMORY_LEVELS."""
+        return sum(step.moved[level].bytes for step in self.steps if level in step.moved)
+
+
 FLOP_COUNTS = ("halved", "exact")
 """How FLOPs under a causal mask are counted: as papers do, which every stored rate follows, or the pairs that the mask leaves."""
 
@@ -124,13 +161,13 @@ FLOP_COUNTS = ("halved", "exact")
 class Cost:
     """Work of one problem: the formula's value and the formula."""
 
-    flops: float
-    """Floating-point operations; 0 where the field counts none (softmax)."""
-    bytes: float
+    flops: int | float
+    """Floating-point operations; 0 where the field counts none (softmax). Whole ones stay whole."""
+    bytes: int | float
     """Model bytes: the minimum traffic, each input read once and each output written once."""
     flops_formula: str = ""
     bytes_formula: str = ""
-    exact_flops: float | None = None
+    exact_flops: int | float | None = None
     """Of the pairs that a causal mask leaves, where `flops` follows the papers and halves; None where there is one way to count."""
     exact_formula: str = ""
 

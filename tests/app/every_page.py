@@ -11,7 +11,7 @@ from tests.ui import examples, sweep_examples
 from tileviz import kernels
 from tileviz.compiler import targets
 from tileviz.engine import presets
-from tileviz.kernels.toolkit.base import Choice, Flag, Knob
+from tileviz.kernels.card import Choice, Flag, Knob
 from tileviz.measured import ErrorMap
 from tileviz.records import Problem, Trial
 from tileviz.records_json import to_json

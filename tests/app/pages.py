@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def opened(page: str = "", **words: str) -> AppTest:
     """The app as a browser would open it: `page` is a file stem, words are the address's parameters."""
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=20)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     for name, value in words.items():
         app.query_params[name.replace("__", ".")] = value
     app.run()

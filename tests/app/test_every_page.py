@@ -9,7 +9,6 @@ from tests.app.every_page import BEFORE_CODE, FAILED, PLACES, REASON, RESULTS, D
 from tests.app.pages import ROOT, texts
 from tests.ui import examples
 from tileviz import kernels
-from tileviz.bench import traffic
 from tileviz.compiler import toolchain
 from tileviz.engine import requests
 from tileviz.ui.parts.headline import SENTENCES
@@ -44,7 +43,7 @@ def test_a_page_is_drawn_whole(draw, store, tmp_path, monkeypatch):
         monkeypatch.setattr(toolchain, "why_nothing_runs", lambda: "no C++ compiler: apt-get install g++, or set CXX")
     address, recorded = put(draw, store, tmp_path)
     monkeypatch.setenv("TILEVIZ_RECORDED", str(recorded or "none"))
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=20)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     app.query_params.update({**address, "view": next(VIEWS)} if draw.page == "sweep" else address)
     if draw.page:
         app.switch_page(f"pages/{draw.page}.py")
@@ -77,7 +76,7 @@ def explore(draw: Draw) -> list[str]:
     parts += [] if draw.result in BEFORE_CODE else ["**Generated code**", "**Resources**", "**Instructions**"]
     if draw.result == "ok" and draw.place != "elsewhere":
         parts += ["Latency", "Rate", "Result", *_causal(draw)]
-        parts += ["Memory traffic, by formula"] * (draw.kernel in traffic.MODELS)
+        parts += ["Memory traffic, by formula"] * kernels.kernel(draw.kernel).card.models_traffic
         parts += ["One launch under the profiler"] * (draw.place == "gpu")
     if draw.result == "wrong_result":
         parts += ["Where the errors lie"]

@@ -8,6 +8,9 @@ import pytest
 from tests.app.pages import opened, texts
 from tests.ui import examples
 from tileviz import kernels
+from tileviz.kernels.asked import AskedKernel
+from tileviz.kernels.built_in import BuiltIn
+from tileviz.kernels.kept import Kept
 from tileviz.measured import Comparison, Determinism, Roofline
 from tileviz.ui.explore import page
 from tileviz.ui.form import sidebar, state
@@ -167,7 +170,9 @@ def test_another_target_moves_defaults_and_keeps_what_was_chosen():
 
 
 def test_untouched_knobs_follow_the_problem_and_touched_ones_stay(monkeypatch):
-    kernel = replace(kernels.kernel("gemm"), suggest=lambda problem, target: {"block_M": 64 if problem["M"] > 100 else 128})
+    suggest = lambda problem, target: {"block_M": 64 if problem["M"] > 100 else 128}
+    has_code = BuiltIn(replace(kernels.code("gemm"), suggest=suggest))
+    kernel = AskedKernel(has_code.card, has_code.answer, Kept())
     monkeypatch.setattr(kernels, "kernel", lambda name: kernel)
     app = opened(block_K="64")
     assert app.segmented_control(key="block_M").value == "64"

@@ -55,7 +55,7 @@ def browser(monkeypatch):
 @pytest.mark.parametrize("path", PAGES, ids=lambda p: p.stem)
 def test_a_page_reached_alone_shows_nothing_to_who_did_not_come_in_by_the_door(path, browser):
     browser()
-    app = AppTest.from_file(str(path), default_timeout=20)
+    app = AppTest.from_file(str(path), default_timeout=120)
     app.session_state["_entry"] = True
     shows_nothing(app.run())
 

@@ -9,9 +9,9 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from tileviz.bench.draws import Draw, torch_dtype
 from tileviz.bench.references import Truth
 from tileviz.bench.verify import verify
-from tileviz.kernels import kernel
+from tileviz.kernels import code
 
-ATTENTION, SOFTMAX = kernel("flash_attention"), kernel("softmax")
+ATTENTION, SOFTMAX = code("flash_attention"), code("softmax")
 ROWS = 24
 LOG2E = 1.4426950408889634
 DTYPES = ("float32", "float16", "bfloat16")
@@ -34,7 +34,7 @@ def attention(dtype="float32", scale=1.0, D=64, Sk=130, seed=1, causal=False, ma
     problem = ATTENTION.problem({"B": 1, "H": 2, "Sq": ROWS, "Sk": Sk, "D": D, "dtype": dtype, "scale": scale, "causal": causal}, "cpu")
     inputs = ATTENTION.inputs(problem, Draw("cpu", seed))
     truth = Truth.of(ATTENTION, problem, inputs)
-    how = {"dtype": dtype, "math_mode": math_mode or dtype, "accumulate": Sk, "error_scale": "attention", "inputs": inputs}
+    how = {"dtype": dtype, "math_mode": math_mode or dtype, "accumulate": Sk, "error_scale": "averages", "inputs": inputs}
     Q, K, V = (t.double() for t in inputs)
     factor = 1 / math.sqrt(D) if scale is None else scale
     return inputs, factor, Q @ K.mT * factor, V, {"reference": truth.reference, "exponents": truth.exponents, **how}
@@ -130,7 +130,7 @@ def test_a_tie_that_no_float32_can_decide_is_told_as_such():
     K[0, 0, 1, 5] = torch.nextafter(K[0, 0, 1, 5], torch.tensor(9.0))
     V[0, 0] = torch.tensor([[1.0], [3.0]])
     truth = Truth.of(ATTENTION, problem, (Q, K, V))
-    how = {"dtype": "float32", "math_mode": "float32", "accumulate": 2, "error_scale": "attention", "exponents": truth.exponents}
+    how = {"dtype": "float32", "math_mode": "float32", "accumulate": 2, "error_scale": "averages", "exponents": truth.exponents}
     for value, ok in ((1.0, True), (2.0, True), (3.0, True), (5.1, False), (-1.1, False), (math.nan, False)):
         assert verify(torch.full((1, 1, 4, 64), value), truth.reference, **how).ok is ok, value
 
@@ -140,7 +140,7 @@ def softmax(dtype="float32", size=1.0, N=1000, seed=0):
     problem = SOFTMAX.problem({"M": 24, "N": N, "dtype": dtype}, "cpu")
     X = (SOFTMAX.inputs(problem, Draw("cpu", seed))[0].float() * size).clamp(-6e4, 6e4).to(torch_dtype(dtype))
     truth = Truth.of(SOFTMAX, problem, (X,))
-    how = {"dtype": dtype, "math_mode": dtype, "accumulate": N, "error_scale": "softmax", "exponents": truth.exponents}
+    how = {"dtype": dtype, "math_mode": dtype, "accumulate": N, "error_scale": "shares", "exponents": truth.exponents}
     return X, {"reference": truth.reference, **how}
 
 

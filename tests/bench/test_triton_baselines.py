@@ -6,25 +6,29 @@ import pytest
 import torch
 
 from tileviz import kernels
-from tileviz.bench import triton_baselines, triton_calls
 from tileviz.bench.baselines import Setting, expanded, run_baseline
 from tileviz.bench.draws import Draw
 from tileviz.bench.pick_timer import pick_timer
 from tileviz.bench.references import Truth, reference_of
 from tileviz.bench.timers import ScriptedTimer, time_callable
-from tileviz.bench.triton_baselines import TRITON, TritonBaseline
+from tileviz.bench.triton_baselines import words
 from tileviz.bench.verify import verify
+from tileviz.kernels.toolkit import triton_baseline
+from tileviz.kernels.toolkit.triton_baseline import TritonBaseline
 from tileviz.measured import Timing
 
 HOPPER, AMPERE = (9, 0), (8, 0)
 
 
-def test_every_kernel_has_one_and_it_comes_last():
-    assert set(TRITON) == set(kernels.names()) == set(triton_calls.PROGRAMS) == set(triton_calls.CONFIGS)
-    for name in kernels.names():
-        listed = expanded(kernels.kernel(name).baselines, "cpu", name)
-        assert listed[-1] is TRITON[name] and listed[-1].name == "triton"
-    assert [b.name for b in expanded((), "cuda:0", "my_own")] == []
+def triton_of(kernel: str) -> TritonBaseline:
+    """The Triton program that a kernel is set against."""
+    return next(b for b in kernels.code(kernel).baselines if isinstance(b, TritonBaseline))
+
+
+def test_the_kernels_that_come_with_tileviz_have_one_and_it_comes_last():
+    for name in ("vector_add", "gemm", "gemm_bias_gelu", "softmax", "flash_attention"):
+        listed = expanded(kernels.code(name).baselines, "cpu")
+        assert listed[-1] is triton_of(name) and listed[-1].name == "triton"
 
 
 def setting(device="cpu", problem=None):
@@ -36,25 +40,25 @@ def setting(device="cpu", problem=None):
 
 
 def test_on_the_cpu_it_is_listed_with_its_reason():
-    result = run_baseline(setting(), TRITON["gemm"])
+    result = run_baseline(setting(), triton_of("gemm"))
     assert (result.name, result.title, result.status, result.reason) == ("triton", "Triton", "unsupported", "runs on a GPU only")
 
 
 def test_without_triton_the_line_that_gets_it_is_said(monkeypatch):
-    monkeypatch.setattr(triton_baselines.importlib.util, "find_spec", lambda name: None)
-    assert run_baseline(setting("cuda:0"), TRITON["gemm"]).reason == "Triton is not installed; pip install triton"
+    monkeypatch.setattr(triton_baseline.importlib.util, "find_spec", lambda name: None)
+    assert run_baseline(setting("cuda:0"), triton_of("gemm")).reason == "Triton is not installed; pip install triton"
 
 
 def test_a_scale_that_is_not_positive_is_not_taken(monkeypatch):
-    monkeypatch.setattr(triton_baselines.importlib.util, "find_spec", lambda name: object())
-    assert "positive scale" in TRITON["flash_attention"].unavailable({"scale": -0.5})
-    assert TRITON["flash_attention"].unavailable({"scale": None}) is None and TRITON["gemm"].unavailable({}) is None
+    monkeypatch.setattr(triton_baseline.importlib.util, "find_spec", lambda name: object())
+    assert "positive scale" in triton_of("flash_attention").unavailable({"scale": -0.5})
+    assert triton_of("flash_attention").unavailable({"scale": None}) is None and triton_of("gemm").unavailable({}) is None
 
 
 def test_float32_products_are_in_tf32_as_ours_are_and_sums_stay_float32():
-    assert TRITON["gemm"].math_mode({"dtype": "float32"}) == "TF32"
-    assert TRITON["flash_attention"].math_mode({"dtype": "bfloat16"}) == "bfloat16 in, float32 accumulate"
-    assert TRITON["softmax"].math_mode({"dtype": "float32"}) == "float32"
+    assert triton_of("gemm").math_mode({"dtype": "float32"}) == "TF32"
+    assert triton_of("flash_attention").math_mode({"dtype": "bfloat16"}) == "bfloat16 in, float32 accumulate"
+    assert triton_of("softmax").math_mode({"dtype": "float32"}) == "float32"
 
 
 class Timed(ScriptedTimer):
@@ -75,9 +79,9 @@ class Slow(torch.Tensor):
 
 
 def program_of(times, wrong=(), broken=()):
-    """A stand-in for triton_calls.program: the config's number says how long it takes."""
+    """A stand-in for a Triton program: the config's number says how long it takes."""
 
-    def program(kernel, problem, config):
+    def program(problem, config):
         number = config["number"]
 
         def call(A, B):
@@ -93,11 +97,11 @@ def program_of(times, wrong=(), broken=()):
 
 
 def tuned(monkeypatch, times, **faults):
-    monkeypatch.setattr(triton_calls, "configs", lambda kernel, problem, capability: tuple({"number": n} for n in range(len(times))))
-    monkeypatch.setattr(triton_calls, "program", program_of(times, **faults))
-    monkeypatch.setattr(triton_baselines.importlib.util, "find_spec", lambda name: object())
+    monkeypatch.setattr(triton_baseline.importlib.util, "find_spec", lambda name: object())
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: HOPPER)
-    return run_baseline(replace(setting(problem={"dtype": "float32"}), timer=Timed()), TritonBaseline("gemm", kind="any"))
+    configs = tuple({"number": n} for n in range(len(times)))
+    baseline = TritonBaseline(lambda problem, capability: configs, program_of(times, **faults), kind="any")
+    return run_baseline(replace(setting(problem={"dtype": "float32"}), timer=Timed()), baseline)
 
 
 def test_the_fastest_right_config_is_taken_and_named(monkeypatch):
@@ -141,24 +145,24 @@ def test_when_no_config_is_right_the_first_reason_is_given_and_all_are_kept(monk
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
 def test_every_problem_has_configs_and_tma_only_where_it_can_be(dtype):
     problem = {"M": 4096, "N": 4096, "K": 4096, "dtype": dtype, "layout": "NN"}
-    assert any(c["tma"] for c in triton_calls.configs("gemm", problem, HOPPER))
-    for odd in (triton_calls.configs("gemm", problem, AMPERE), triton_calls.configs("gemm", {**problem, "K": 1001}, HOPPER)):
+    assert any(c["tma"] for c in triton_of("gemm").configs(problem, HOPPER))
+    for odd in (triton_of("gemm").configs(problem, AMPERE), triton_of("gemm").configs({**problem, "K": 1001}, HOPPER)):
         assert odd and not any(c["tma"] for c in odd)
     for D in (64, 128, 256):
-        assert len(triton_calls.configs("flash_attention", {"D": D, "dtype": dtype}, AMPERE)) >= 2
+        assert len(triton_of("flash_attention").configs({"D": D, "dtype": dtype}, AMPERE)) >= 2
 
 
 @pytest.mark.parametrize("N", [1, 7, 1000, 4096, 32768, 65536, 65537, 262144])
 def test_a_softmax_of_any_length_has_configs(N):
-    found = triton_calls.configs("softmax", {"N": N}, HOPPER)
+    found = triton_of("softmax").configs({"N": N}, HOPPER)
     whole, steps = [c for c in found if "rows" in c], [c for c in found if "step" in c]
     assert all(c["width"] >= N for c in whole) and all(c["step"] < N for c in steps)
     assert bool(whole) == (N <= 65536) and found
 
 
 def test_a_config_in_words():
-    assert triton_calls.words({"block_M": 128, "num_warps": 8, "tma": True}) == "block_M=128 num_warps=8 tma"
-    assert triton_calls.words({"block_M": 64, "tma": False}) == "block_M=64"
+    assert words({"block_M": 128, "num_warps": 8, "tma": True}) == "block_M=128 num_warps=8 tma"
+    assert words({"block_M": 64, "tma": False}) == "block_M=64"
 
 
 SMALL = [
@@ -180,33 +184,33 @@ SMALL = [
 @pytest.mark.parametrize(("name", "problem"), SMALL, ids=lambda v: v if isinstance(v, str) else " ".join(map(str, v.values())))
 def test_every_config_that_launches_is_right_and_most_do(name, problem):
     pytest.importorskip("triton")
-    kernel = kernels.kernel(name)
+    kernel = kernels.code(name)
     problem = kernel.problem(problem)
     inputs = kernel.inputs(problem, Draw("cuda:0", 0))
     truth = Truth.of(kernel, problem, inputs)
-    how = {"accumulate": kernel.accumulate(problem), "error_scale": kernel.error_scale, "math_mode": TRITON[name].math_mode(problem)}
-    failed, offered = [], triton_calls.configs(name, problem, torch.cuda.get_device_capability())
+    how = {"accumulate": kernel.accumulate(problem), "error_scale": kernel.error_scale, "math_mode": triton_of(name).math_mode(problem)}
+    failed, offered = [], triton_of(name).configs(problem, torch.cuda.get_device_capability())
     for config in offered:
         try:
-            output = triton_calls.program(name, problem, config)(*inputs)
+            output = triton_of(name).program(problem, config)(*inputs)
             torch.cuda.synchronize()
         except Exception as failure:
-            failed.append(f"{triton_calls.words(config)}: {failure}")
+            failed.append(f"{words(config)}: {failure}")
             continue
         verdict = verify(output, truth.reference, dtype=problem["dtype"], inputs=inputs, exponents=truth.exponents, **how)
-        assert verdict.ok, f"{triton_calls.words(config)}: {verdict.reason}"
+        assert verdict.ok, f"{words(config)}: {verdict.reason}"
     assert len(failed) <= len(offered) // 2, failed
 
 
 @pytest.mark.gpu
 def test_the_picked_triton_gemm_is_timed_like_any_other():
     pytest.importorskip("triton")
-    kernel = kernels.kernel("gemm")
+    kernel = kernels.code("gemm")
     problem = kernel.problem({"M": 1024, "N": 1024, "K": 1024, "dtype": "float16"})
     inputs = kernel.inputs(problem, Draw("cuda:0", 0))
     reference, timer = reference_of(kernel.reference, problem, inputs), pick_timer("cuda:0")
     check = lambda output, **how: verify(output, reference, dtype="float16", accumulate=1024, error_scale="sum", inputs=inputs, **how)
     again = lambda run, **how: check(run(), **how)
-    result = run_baseline(Setting(problem, "cuda:0", inputs, timer, check, lambda run: time_callable(run, timer), again), TRITON["gemm"])
+    result = run_baseline(Setting(problem, "cuda:0", inputs, timer, check, lambda run: time_callable(run, timer), again), triton_of("gemm"))
     assert result.status == "ok", (result.reason, result.detail)
     assert "the fastest of" in result.kernel_name and result.timing.n >= 50 and result.compile_s > 0

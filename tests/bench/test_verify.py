@@ -8,7 +8,7 @@ import torch
 from tileviz.bench.draws import Draw, nan_filled, torch_dtype
 from tileviz.bench.verify import BLIND, verify
 from tileviz.errors import UnknownName
-from tileviz.kernels import kernel as kernel_of
+from tileviz.kernels import code as code_of
 from tileviz.kernels.toolkit.exponents import Exponents
 
 DTYPES = ("float16", "bfloat16", "float32")
@@ -19,11 +19,11 @@ def gemm_how(K, dtype="float32", math_mode=None):
 
 
 def softmax_how(N, dtype="float32"):
-    return {"dtype": dtype, "math_mode": dtype, "accumulate": N, "error_scale": "softmax"}
+    return {"dtype": dtype, "math_mode": dtype, "accumulate": N, "error_scale": "shares"}
 
 
 def attention_how(Sk, dtype="float32"):
-    return {"dtype": dtype, "math_mode": dtype, "accumulate": Sk, "error_scale": "attention"}
+    return {"dtype": dtype, "math_mode": dtype, "accumulate": Sk, "error_scale": "averages"}
 
 
 def gemm(M, N, K, dtype="float32", seed=0):
@@ -230,7 +230,7 @@ def test_a_chain_that_rounds_between_its_steps_needs_its_roundings():
 
 
 def test_gelu_may_lose_what_one_and_erf_cancel_and_no_more():
-    kernel = kernel_of("gemm_bias_gelu")
+    kernel = code_of("gemm_bias_gelu")
     problem = kernel.problem({"M": 200, "N": 400, "K": 2, "dtype": "bfloat16", "layout": "NT", "epilogue": "bias_gelu_erf"})
     A, B, bias = kernel.inputs(problem, Draw("cpu", 0))
     x = (A.float() @ B.float().T + bias.float()).double()

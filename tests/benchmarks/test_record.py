@@ -16,8 +16,8 @@ from tileviz.store import Store
 from tileviz.store.recorded import Recorded
 
 
-def test_every_kernel_has_a_plan_of_eight_problems_or_more():
-    assert {plan.kernel for plan in PLANS} == set(kernels.names())
+def test_a_plan_is_of_a_kernel_that_is_here_and_has_eight_problems_or_more():
+    assert {plan.kernel for plan in PLANS} <= set(kernels.names())
     for plan in PLANS:
         problems = full_problems(plan)
         assert 8 <= len(problems) <= 30 and len({str(problem) for problem in problems}) == len(problems)

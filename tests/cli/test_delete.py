@@ -2,16 +2,12 @@
 
 import json
 
-import pytest
-
 from tests import recordings
 from tests.conftest import tileviz
 from tests.recordings import SQUARE
 from tileviz.engine.sweeps import results
 from tileviz.store import Store
 from tileviz.store.sweeps import SweepRow
-
-pytestmark = pytest.mark.timeout(240)
 
 CSV = """kernel,target,device,status,problem.M,knob.block_M,median_us,implausible
 gemm,cpu,cpu,ok,64,32,27.0,FALSE

@@ -8,8 +8,6 @@ from tests.conftest import tileviz
 from tileviz.cli import arguments, sweep
 from tileviz.store import StoreWithRecorded
 
-pytestmark = pytest.mark.timeout(240)
-
 WORDS = ("vector_add", "-p", "N=1000", "-s", "block_N=128,256,128", "-k", "threads=128", "--target", "cpu", "--no-baselines")
 
 

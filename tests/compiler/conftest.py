@@ -1,18 +1,18 @@
 """A TileLang cache and a small GEMM for the tests that really compile."""
 
+import os
+
 import pytest
 
 from tileviz.compiler import toolchain
 
 
-@pytest.fixture(scope="package")
-def environment(tmp_path_factory):
-    """The environment that TileLang needs, with a cache of these tests alone; undone afterwards."""
-    import os
-
+@pytest.fixture(scope="module")
+def environment(compiler_home):
+    """The environment that TileLang needs, with a cache of these tests alone; undone after a module."""
     before = dict(os.environ)
     os.environ.pop("TILELANG_CACHE_DIR", None)
-    toolchain.configure_environment(tmp_path_factory.mktemp("compiler"))
+    toolchain.configure_environment(compiler_home)
     yield
     os.environ.clear()
     os.environ.update(before)

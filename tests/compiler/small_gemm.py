@@ -1,14 +1,14 @@
 """A small GEMM for the tests that really compile."""
 
 from tileviz.compiler import targets
-from tileviz.kernels import kernel
+from tileviz.kernels import code
 
 
 class Gemm:
     """A small GEMM program for a target: `Gemm("sm_90a")`."""
 
     def __init__(self, name: str, config: dict | None = None, problem: dict | None = None) -> None:
-        described = kernel("gemm")
+        described = code("gemm")
         self.target = targets.target(name)
         dtype = "float32" if name == "cpu" else "float16"
         self.problem = described.problem({"M": 256, "N": 256, "K": 256, "dtype": dtype, **(problem or {})}, self.target.kind)

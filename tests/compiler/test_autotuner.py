@@ -4,10 +4,10 @@ import pytest
 
 from tileviz.compiler import autotuner, targets, toolchain
 from tileviz.errors import RuntimeFailed
-from tileviz.kernels import kernel
+from tileviz.kernels import code
 
 SM_90A = targets.target("sm_90a")
-ADD = kernel("vector_add")
+ADD = code("vector_add")
 PROBLEM = ADD.problem({"N": 65536, "dtype": "float16"})
 CONFIGS = tuple(ADD.config({"block_N": block, "threads": 128, "tl.enable_fast_math": block == 512}, SM_90A) for block in (256, 512))
 

@@ -7,9 +7,9 @@ import pytest
 from tests.compiler.small_gemm import Gemm
 from tileviz.compiler import line_map, lowering, operations, targets
 from tileviz.compiler.pipeline import compile_program
-from tileviz.kernels import kernel
+from tileviz.kernels import code
 
-GEMM = kernel("gemm").source.split("\n")
+GEMM = code("gemm").source.split("\n")
 
 
 def python_line(words: str, source: list[str] = GEMM) -> int:
@@ -74,7 +74,7 @@ class TestRealKernels:
     @pytest.mark.parametrize("name", ["sm_75", "sm_80", "sm_90a", "sm_120a", "cpu"])
     @pytest.mark.parametrize("kind", ["gemm", "softmax"])
     def test_directives_do_not_change_the_code_that_runs(self, name, kind, monkeypatch):
-        target, described = targets.target(name), kernel(kind)
+        target, described = targets.target(name), code(kind)
         problem = described.problem({"dtype": "float32"} if name == "cpu" else {}, target.kind)
         build = lambda: described.build(problem, described.config({}, target, problem), target)
         shown = lowering.lower(build, target, {}).source
@@ -136,7 +136,7 @@ class TestRealKernels:
         assert ptx == sass and all("wgmma_ss" in artifact.source.split("\n")[line - 1] for line in sass)
 
     def test_attention_tells_its_two_products_and_two_reductions_apart(self):
-        described, target = kernel("flash_attention"), targets.target("sm_90a")
+        described, target = code("flash_attention"), targets.target("sm_90a")
         problem = described.problem({"B": 1, "H": 2, "Sq": 256, "Sk": 256})
         config = described.config({"schedule": "plain", "block_M": 128, "block_N": 64, "threads": 256}, target, problem)
         lowered = lowering.lower(lambda: described.build(problem, config, target), target, {})

@@ -10,7 +10,7 @@ from tests.compiler.small_gemm import Gemm
 from tileviz.compiler import runtime
 from tileviz.compiler.pipeline import compile_program
 from tileviz.errors import LaunchFailed, RuntimeFailed
-from tileviz.kernels import kernel
+from tileviz.kernels import code
 
 pytestmark = pytest.mark.usefixtures("environment")
 
@@ -22,8 +22,8 @@ def tensors(problem, device="cpu"):
         return torch.randn(*shape, dtype=getattr(torch, dtype), device=device)
 
     torch.manual_seed(0)
-    (shape, dtype) = kernel("gemm").output(problem)
-    return *kernel("gemm").inputs(problem, randn), torch.full(shape, float("nan"), dtype=getattr(torch, dtype), device=device)
+    (shape, dtype) = code("gemm").output(problem)
+    return *code("gemm").inputs(problem, randn), torch.full(shape, float("nan"), dtype=getattr(torch, dtype), device=device)
 
 
 @pytest.mark.parametrize("problem", [{}, {"M": 100, "N": 77, "K": 33}, {"M": 1, "N": 1, "K": 1}, {"M": 65, "layout": "NT"}])
@@ -36,7 +36,7 @@ def test_the_cpu_target_is_really_executed(problem):
     before = C.data_ptr()
     runtime.executable(gemm.build, gemm.target)(A, B, C)
     assert C.data_ptr() == before, "the output is filled where it lies"
-    torch.testing.assert_close(C.double(), kernel("gemm").reference(gemm.problem, A.double(), B.double()), rtol=1e-5, atol=1e-4)
+    torch.testing.assert_close(C.double(), code("gemm").reference(gemm.problem, A.double(), B.double()), rtol=1e-5, atol=1e-4)
 
 
 def test_a_tensor_of_another_shape_fails_in_words():
@@ -75,7 +75,7 @@ def test_the_machine_code_of_the_artifact_runs_on_the_gpu_and_is_right(problem):
     A, B, C = tensors(gemm.problem, "cuda")
     runtime.executable(gemm.build, gemm.target)(A, B, C)
     torch.cuda.synchronize()
-    expected = kernel("gemm").reference(gemm.problem, A.double(), B.double())
+    expected = code("gemm").reference(gemm.problem, A.double(), B.double())
     assert (C.double() - expected).norm() / expected.norm() < 2e-3
     assert artifact.resources.registers > 16 and artifact.resources.blocks_per_sm >= 1
 
@@ -108,7 +108,7 @@ def test_a_block_with_too_much_shared_memory_is_launch_failed():
 
     described = gpu_gemm(M=512, N=512, K=4096)
     config = {**described.config, "block_M": 128, "block_N": 256, "block_K": 64, "num_stages": 8, "threads": 256}
-    build = lambda: kernel("gemm").build(described.problem, config, described.target)
+    build = lambda: code("gemm").build(described.problem, config, described.target)
     compile_program(build, described.target, key="k", executable=True)
     with pytest.raises(LaunchFailed):
         runtime.executable(build, described.target)(*tensors(described.problem, "cuda"))

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import BrowserContext
+from playwright.sync_api import Browser, BrowserContext, Playwright, sync_playwright
 
 from tests.e2e.drive import PATIENT_MS
 from tests.serving import Server, serve
@@ -44,14 +44,25 @@ def cold_server(browser, home) -> Iterator:
         running.stop()
 
 
-@pytest.fixture(scope="session")
-def browser_type_launch_args(browser_type_launch_args, chromium) -> dict:
-    return {**browser_type_launch_args, "executable_path": chromium, "args": list(CHROMIUM_FLAGS), "headless": True}
+@pytest.fixture(scope="module")
+def playwright() -> Iterator[Playwright]:
+    """In place of the plugin's own, which stays to the end of the run: it leaves an event loop running in the main thread, where
+    `asyncio.run` of any later test fails."""
+    with sync_playwright() as started:
+        yield started
 
 
-@pytest.fixture(scope="session")
-def browser_context_args(browser_context_args) -> dict:
-    return {**browser_context_args, "viewport": {"width": 1280, "height": 900}}
+@pytest.fixture(scope="module")
+def browser(playwright, chromium) -> Iterator[Browser]:
+    """One Chromium for the tests of a module."""
+    started = playwright.chromium.launch(executable_path=chromium, args=list(CHROMIUM_FLAGS), headless=True)
+    yield started
+    started.close()
+
+
+@pytest.fixture(scope="module")
+def browser_context_args() -> dict:
+    return {"viewport": {"width": 1280, "height": 900}}
 
 
 @pytest.fixture

@@ -1,8 +1,5 @@
 """What a person does and sees, in words, for the tests in a real browser."""
 
-import time
-from collections.abc import Callable
-
 from playwright.sync_api import Locator, Page, expect
 
 SLOW_MS = 180_000
@@ -63,11 +60,3 @@ def see_no_trouble(page: Page) -> None:
     expect(page.get_by_text("Traceback")).to_have_count(0)
     expect(page.get_by_text("This part of the page failed")).to_have_count(0)
     expect(page.locator("[data-testid=stException]")).to_have_count(0)
-
-
-def wait_until(holds: Callable[[], bool], most_s: float = PATIENT_MS / 1000) -> None:
-    """For what `expect` has no word for."""
-    end = time.monotonic() + most_s
-    while not holds():
-        assert time.monotonic() < end, "it never held"
-        time.sleep(0.2)

@@ -7,7 +7,8 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.drive import SLOW_MS, run_button, see_no_trouble, settled, visit, wait_until
+from tests.e2e.drive import SLOW_MS, run_button, see_no_trouble, settled, visit
+from tests.waiting import until
 from tileviz.kernels import kernel
 
 pytestmark = pytest.mark.e2e
@@ -139,7 +140,7 @@ def test_two_configs_stand_side_by_side_and_scroll_as_one(server, page: Page):
     left.locator(".body").evaluate("body => body.scrollTo(0, 3000)")
     expect(right.locator(".row.m-added, .row.m-filler").first).to_be_visible()
     top = "body => body.scrollTop"
-    wait_until(lambda: right.locator(".body").evaluate(top) == left.locator(".body").evaluate(top) > 0)
+    until(lambda: right.locator(".body").evaluate(top) == left.locator(".body").evaluate(top) > 0)
     see_no_trouble(page)
 
 

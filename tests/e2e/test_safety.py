@@ -7,9 +7,10 @@ from urllib.error import HTTPError
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.drive import run_button, see_no_trouble, settled, visit, wait_until
+from tests.e2e.drive import run_button, see_no_trouble, settled, visit
 from tests.ui import sweep_examples
 from tests.ui.test_door import handshake
+from tests.waiting import until
 from tileviz.store import Store
 
 pytestmark = pytest.mark.e2e
@@ -163,8 +164,8 @@ def test_uploads_and_downloads_need_the_token_and_go_with_their_session(cold_ser
         assert status(method, url, stranger) == 401
 
     page.close()
-    wait_until(lambda: "UploadedFileManager" not in with_cookie.get(held).text())
-    wait_until(lambda: with_cookie.get(download).status == 404)
+    until(lambda: "UploadedFileManager" not in with_cookie.get(held).text())
+    until(lambda: with_cookie.get(download).status == 404)
 
 
 def test_nothing_is_fetched_from_anywhere_else(server, page: Page):

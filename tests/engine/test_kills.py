@@ -12,13 +12,13 @@ import pytest
 
 from tests.asked import resolve_sweep
 from tests.conftest import none_left, tileviz_process
-from tests.engine.test_engine import until
+from tests.waiting import until
 from tileviz.engine import client as jobs
 from tileviz.engine.processes import starts
 from tileviz.engine.sweeps import client
 from tileviz.store import Store
 
-pytestmark = [pytest.mark.timeout(400), pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 CONFIGS = 400
 MORE = 8
@@ -48,7 +48,7 @@ def measured(store, sweep) -> dict[int, tuple]:
 def measure_more(store, sweep, configs: int) -> None:
     """Waits until so many configs more have a result."""
     before = len(measured(store, sweep))
-    until(lambda: len(measured(store, sweep)) >= before + configs, 120)
+    until(lambda: len(measured(store, sweep)) >= before + configs)
 
 
 def test_twenty_kills_at_random_moments_lose_nothing_and_repeat_nothing(store, home):
@@ -70,9 +70,9 @@ def test_twenty_kills_at_random_moments_lose_nothing_and_repeat_nothing(store, h
             command.send_signal(signal.SIGKILL)
             command.communicate()
         else:
-            until(lambda: ask_anew(home) or jobs.engine_pid(home), 20)
+            until(lambda: ask_anew(home) or jobs.engine_pid(home))
             os.kill(jobs.engine_pid(home), signal.SIGKILL)
-            left = none_left(home, 10)
+            left = none_left(home)
             assert not left, f"left running after the engine was killed: {[p.cmdline() for p in left]}"
         now = measured(store, sweep)
         assert seen.items() <= now.items(), "a result is gone, or was measured again"
@@ -82,7 +82,7 @@ def test_twenty_kills_at_random_moments_lose_nothing_and_repeat_nothing(store, h
     client.resume(store, sweep)
     measure_more(store, sweep, MORE)
     client.cancel(store, sweep)
-    assert client.wait(store, sweep, timeout=30).state == "cancelled"
+    assert client.wait(store, sweep, timeout=120).state == "cancelled"
     after = measured(store, sweep)
     assert seen.items() <= after.items() and store.sweep(sweep).requested == CONFIGS
     assert store.sweep(sweep).counts == {"ok": len(after), "not_run": CONFIGS - len(after)}

@@ -11,7 +11,7 @@ import pytest
 from tileviz.bench import draws, references
 from tileviz.bench.verify import verify
 from tileviz.compiler import runtime, targets, toolchain
-from tileviz.kernels import kernel as kernel_of
+from tileviz.kernels import code as code_of
 
 CPU = targets.target("cpu")
 GEMM = {"M": 64, "N": 64, "K": 100}
@@ -43,7 +43,7 @@ def planted(tmp_path):
     """planted(kernel, right words, wrong words) -> the kernel of a copy of its file with the fault in it."""
 
     def plant(name: str, right: str, wrong: str):
-        source = kernel_of(name).source
+        source = code_of(name).source
         assert right in source, f"{name} no longer says {right!r}"
         return loaded(tmp_path / f"{name}_with_a_fault.py", source.replace(right, wrong)).KERNEL
 
@@ -68,7 +68,7 @@ def verdict(kernel, problem: dict, config: dict, inputs=None):
     shape, dtype = kernel.output(problem)
     output = draws.nan_filled(shape, dtype, "cpu")
     runtime.executable(lambda: kernel.build(problem, config, CPU), CPU)(*tensors, output)
-    truth = references.Truth.of(kernel_of(kernel.name), problem, tensors)
+    truth = references.Truth.of(code_of(kernel.name), problem, tensors)
     how = {"accumulate": kernel.accumulate(problem), "error_scale": kernel.error_scale, "math_mode": kernel.math_mode(problem, CPU)}
     return verify(output, truth.reference, dtype=dtype, inputs=tensors, exponents=truth.exponents, **how)
 
@@ -81,7 +81,7 @@ def verdict(kernel, problem: dict, config: dict, inputs=None):
     ],
 )
 def test_without_a_fault_the_same_path_is_right(name, problem, config):
-    assert verdict(kernel_of(name), problem, config).ok
+    assert verdict(code_of(name), problem, config).ok
 
 
 def test_a_dropped_k_tail_is_caught(planted):
@@ -158,7 +158,7 @@ LARGE = {"B": 1, "H": 2, "Sq": 48, "Sk": 70, "D": 64, "scale": 1.0}
 
 @pytest.mark.parametrize("more", [{}, {"causal": True}, {"D": 256, "Sk": 64}])
 def test_attention_with_large_logits_is_right(more):
-    assert verdict(kernel_of("flash_attention"), {**LARGE, **more}, {}).ok
+    assert verdict(code_of("flash_attention"), {**LARGE, **more}, {}).ok
 
 
 @pytest.mark.parametrize(

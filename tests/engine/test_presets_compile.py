@@ -41,7 +41,7 @@ QUICK = [
 
 
 def presets(name: str) -> list[str]:
-    return [preset.name for preset in kernels.kernel(name).presets if preset.kind != "cpu"]
+    return [preset.name for preset in kernels.code(name).presets if preset.kind != "cpu"]
 
 
 ALL = [(name, preset, arch) for arch in TARGETS for name in kernels.names() for preset in presets(name)]
@@ -69,7 +69,7 @@ def prepare(arch: str) -> None:
 
 def compiled(name: str, preset_name: str, arch: str) -> tuple[dict, Artifact]:
     """(problem, artifact) of a preset, with the config that a run of it would start from."""
-    kernel, chosen = kernels.kernel(name), target(arch)
+    kernel, chosen = kernels.code(name), target(arch)
     preset = next(preset for preset in kernel.presets if preset.name == preset_name)
     problem = kernel.problem(preset.problem, "cuda")
     config = kernel.config(preset.config, chosen, problem)

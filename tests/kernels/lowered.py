@@ -35,7 +35,7 @@ class Outcome:
 def lowered(name: str, arch: str, problem: dict | None = None, config: dict | None = None) -> Outcome:
     """The outcome of one config; knobs that are not given take what suits the problem and target."""
     os.environ.setdefault("TILELANG_CACHE_DIR", tempfile.mkdtemp(prefix="tilelang-"))
-    kernel, chosen = kernels.kernel(name), target(arch)
+    kernel, chosen = kernels.code(name), target(arch)
     full = kernel.problem(problem)
     knobs = kernel.config(config, chosen, full)
     estimate, limit = kernel.rules(full, knobs, chosen), chosen.limits.shared_per_block_bytes

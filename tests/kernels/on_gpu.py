@@ -17,7 +17,7 @@ def check(name: str, problem: dict, chosen: dict) -> None:
     import torch
 
     os.environ.setdefault("TILELANG_CACHE_DIR", tempfile.mkdtemp(prefix="tilelang-"))
-    kernel, hopper = kernels.kernel(name), target("sm_90a")
+    kernel, hopper = kernels.code(name), target("sm_90a")
     if torch.cuda.get_device_capability() != (9, 0):
         pytest.skip("the variants are made for sm_90a")
     full = kernel.problem(problem)

@@ -20,14 +20,14 @@ def _executable(name: str, problem: str, config: str):
     import tilelang
     from tilelang import tvm
 
-    program = kernels.kernel(name).build(json.loads(problem), json.loads(config), CPU)
+    program = kernels.code(name).build(json.loads(problem), json.loads(config), CPU)
     with tvm.target.Target("c"):
         return tilelang.compile(program, out_idx=None, target="c", target_host="c", execution_backend="cython", compile_flags=FLAGS)
 
 
 def run(name: str, problem: dict, config: dict | None = None, inputs: tuple | None = None) -> tuple[torch.Tensor, torch.Tensor]:
     """(output, reference in float64) of a float32 problem; random normal inputs when none are given."""
-    kernel = kernels.kernel(name)
+    kernel = kernels.code(name)
     full = kernel.problem({"dtype": "float32", **problem}, "cpu")
     knobs = kernel.config(config, CPU, full)
     assert kernel.rules(full, knobs, CPU).broken == ()
@@ -45,7 +45,7 @@ def draw(name: str, problem: dict, seed: int = 0) -> tuple[torch.Tensor, ...]:
     def randn(*shape, dtype="float32"):
         return torch.randn(*shape, generator=generator).to(getattr(torch, dtype))
 
-    kernel = kernels.kernel(name)
+    kernel = kernels.code(name)
     return kernel.inputs(kernel.problem({"dtype": "float32", **problem}, "cpu"), randn)
 
 

@@ -10,11 +10,11 @@ from tileviz.kernels.gemm import torch_calls as products
 
 
 def baseline(kernel: str, name: str):
-    return next(b for b in kernels.kernel(kernel).baselines if b.name == name)
+    return next(b for b in kernels.code(kernel).baselines if b.name == name)
 
 
 def why_not(kernel: str, name: str, **problem) -> str | None:
-    return baseline(kernel, name).unavailable(kernels.kernel(kernel).problem(problem))
+    return baseline(kernel, name).unavailable(kernels.code(kernel).problem(problem))
 
 
 @pytest.mark.parametrize("epilogue", ["bias", "bias_relu", "bias_gelu_tanh"])
@@ -56,7 +56,7 @@ def test_half_precision_backends_refuse_float32(name):
     "problem", [{"Sq": 4, "Sk": 6, "causal": True}, {"Sq": 6, "Sk": 6, "causal": True}, {"Sq": 4, "Sk": 6, "scale": 0.3}], ids=str
 )
 def test_attention_in_pytorch_has_our_mask_and_scale(make, problem):
-    kernel = kernels.kernel("flash_attention")
+    kernel = kernels.code("flash_attention")
     full = kernel.problem({"B": 1, "H": 2, "D": 64, "dtype": "float32", **problem}, "cpu")
     inputs = draw("flash_attention", full)
     expected = kernel.reference(full, *(t.double() for t in inputs))
@@ -92,7 +92,7 @@ def test_the_blas_library_is_put_back_after_each_call(monkeypatch):
 
 @pytest.mark.parametrize("layout", ["NN", "NT"])
 def test_the_step_by_step_epilogue_takes_both_layouts(layout):
-    kernel = kernels.kernel("gemm_bias_gelu")
+    kernel = kernels.code("gemm_bias_gelu")
     full = kernel.problem({"M": 4, "N": 5, "K": 6, "layout": layout, "dtype": "float32"}, "cpu")
     inputs = draw("gemm_bias_gelu", full)
     expected = kernel.reference(full, *(t.double() for t in inputs))

@@ -24,14 +24,14 @@ SHAPE = {"M": 256, "N": 256, "K": 64}
 
 
 def same(name: str, arch: str, problem: dict, one: dict, other: dict) -> bool:
-    kernel, chosen = kernels.kernel(name), target(arch)
+    kernel, chosen = kernels.code(name), target(arch)
     full = kernel.problem(problem, chosen.kind)
     forms = [kernel.same_code(full, kernel.config(config, chosen, full), chosen) for config in (one, other)]
     return forms[0] == forms[1]
 
 
 def c_text(name: str, problem: dict, config: dict) -> str:
-    kernel = kernels.kernel(name)
+    kernel = kernels.code(name)
     full = kernel.problem({"dtype": "float32", **problem}, "cpu")
     return lower(lambda: kernel.build(full, kernel.config(config, CPU, full), CPU), CPU, {}).source
 

@@ -6,7 +6,7 @@ from tileviz import kernels
 
 
 def cost(name: str, **problem):
-    kernel = kernels.kernel(name)
+    kernel = kernels.code(name)
     return kernel.cost(kernel.problem(problem))
 
 

@@ -7,7 +7,7 @@ from tileviz.compiler.targets import target
 
 
 def judged(name: str, arch: str, problem: dict | None = None, **config):
-    kernel, chosen = kernels.kernel(name), target(arch)
+    kernel, chosen = kernels.code(name), target(arch)
     full = kernel.problem(problem, chosen.kind)
     return kernel.rules(full, kernel.config(config, chosen, full), chosen)
 
@@ -49,6 +49,15 @@ def test_attention_takes_queries_and_every_stage_of_keys_and_values():
 def test_hopper_adds_a_warp_group_that_copies(asked, launched):
     estimate = gemm("sm_90a", 128, 128, 32, 2, asked)
     assert (estimate.threads, estimate.producer_threads, estimate.threads_launched) == (asked, 128, launched)
+
+
+@pytest.mark.parametrize(
+    ("name", "config"),
+    [("vector_add", {}), ("gemm", {"variant": "plain"}), ("gemm_bias_gelu", {"variant": "plain"}), ("softmax", {}),
+     ("flash_attention", {"schedule": "plain"})],
+)  # fmt: skip
+def test_without_warp_specialisation_tilelang_adds_no_producers(name, config):
+    assert judged(name, "sm_90a", **config, **{"tl.disable_warp_specialized": "true"}).producer_threads == 0
 
 
 def test_a_thousand_threads_and_producers_are_too_many():
@@ -125,7 +134,7 @@ def test_causal_attention_with_stages_needs_tma():
     ],
 )
 def test_what_a_target_cannot_do_is_named(name, arch, dtype, part):
-    kernel, chosen = kernels.kernel(name), target(arch)
+    kernel, chosen = kernels.code(name), target(arch)
     assert part in kernel.unsupported(kernel.problem({"dtype": dtype}, chosen.kind), chosen)
 
 

@@ -59,7 +59,9 @@ REFUSED = {
     document({**ROW, "status": "fine"}): r"\$\.rows\[0\]\.status: 'fine' is none of ok, pruned, ",
     document({**ROW, "config": {"a": 1, "b": {}}}): r"\$\.rows\[0\]\.config\['b'\]: .* got an object",
     document({**ROW, "instructions": "no JSON"}): r"\$\.rows\[0\]\.instructions: expected an object, got text",
-    document({**ROW, "instructions": {"sass": {"trap": -1}}}): r"\$\.rows\[0\]\.instructions\['sass'\]: expected a whole number >= 0",
+    document(
+        {**ROW, "instructions": {"sass": {"trap": -1}}}
+    ): r"\.instructions\['sass'\]\['trap'\]: expected a whole number >= 0",
     document({**ROW, "median_us": float("nan")}): r"line 1, column \d+: NaN is no number of JSON",
     document({**ROW, "median_us": float("inf")}): r"line 1, column \d+: Infinity is no number of JSON",
     '{"request":\n {"kernel": gemm}': r"line 2, column 13: invalid character",
@@ -96,6 +98,53 @@ def test_what_does_not_fit_is_refused_with_its_place(text):
     with pytest.raises(BadRequest, match=REFUSED[text]) as refused:
         exchange.read(text)
     assert refused.value.message.startswith("this file holds no sweep that can be read: ") and "\n" not in refused.value.message
+
+
+LINES = """{
+  "request": {"kernel": "µ😀", "target": "cpu", "problems": [{"M": 64}]},
+  "rows": [
+    {"ordinal": 0, "problem_index": 0, "config": {"µ": "\\"", "b": 1}, "status": "ok", "median_us": 2.5},
+    {"ordinal": 1, "problem_index": 0, "config": {"a": "],}", "b": 2}, "status": "ok", "median_us": 3.5,
+     "instructions": {"sass": {"trap": 0, "branch": 1}}, "ordinal": 1}
+  ]
+}"""
+PLACES = (
+    ("3.5,", '"fast",', "line 5, column 101, $.rows[1].median_us: expected a number, got text"),
+    ('"branch": 1', '"branch": -1', "line 6, column 53, $.rows[1].instructions['sass']['branch']: expected a whole number >= 0"),
+    ('"b": 1}', '"b": []}', "line 4, column 67, $.rows[0].config['b']: expected true or false"),
+    ('"b": 1}', '"": 1}', "line 4, column 62, $.rows[0].config['']: its name: expected text of length >= 1"),
+    ('"µ😀"', "5", "line 2, column 25, $.request.kernel: expected text, got a whole number"),
+    ('"status": "ok", "median_us": 3.5', '"median_us": 3.5', "line 5, column 5, $.rows[1].status: it is missing"),
+    ('"target": "cpu", ', "", "line 2, column 14, $.request.target: it is missing"),
+    ('"ordinal": 1}', '"ordinal": "x"}', "line 6, column 69, $.rows[1].ordinal: expected a whole number, got text"),
+    ('{"ordinal": 1,', '{"ordinal": "x",', "line 5, column 17, $.rows[1].ordinal: expected a whole number, got text"),
+    ('"ordinal": 1}', '"ordinal": 0}', "line 6, column 69, $.rows[1].ordinal: config 0 is there twice"),
+    ('"problem_index": 0, "config": {"a"', '"problem_index": 3, "config": {"a"', "line 5, column 37, $.rows[1].problem_index: there is no"),
+    ("\n  ]\n", '\n  ],\n  "tied": {"0": ["t9"]}\n', "line 8, column 17, $.tied.0: problem 0 has no trial 't9'"),
+    ("\n  ]\n", '\n  ],\n  "tied": {"one": ["t9"]}\n', "line 8, column 12, $.tied['one']: its name: expected a whole number, got text"),
+)
+
+
+@pytest.mark.parametrize("good, bad, said", PLACES, ids=range(len(PLACES)))
+def test_the_line_and_column_of_what_does_not_fit_are_named(good, bad, said):
+    exchange.read(LINES)
+    assert good in LINES
+    with pytest.raises(BadRequest) as refused:
+        exchange.read(LINES.replace(good, bad, 1))
+    assert said in refused.value.message
+
+
+def test_t4_names_the_line_and_column_of_a_measurement():
+    results = [{"configuration": {"bx": n}, "invalidity": "correct", **measured("time", 2.0, "ms")} for n in (1, 2)]
+    text = json.dumps({"results": results}, indent=1)
+    for good, bad, said in (
+        ("2.0", "-1", "line 11, column 15, $.results[0].measurements[0].value: expected a number > 0"),
+        ('"ms"', '"weeks"', "line 12, column 14, $.results[0].measurements[0].unit: 'weeks' is none of s, ms, us, ns"),
+        ('"name": "time"', '"name": "problem_index"', "line 11, column 15, $.results[0].measurements[0].value: problem_index: there is no"),
+    ):
+        with pytest.raises(BadRequest) as refused:
+            exchange.read(text.replace(good, bad, 1))
+        assert said in refused.value.message
 
 
 def times(text: str | bytes) -> list[float | None]:
@@ -177,7 +226,7 @@ def test_what_a_spreadsheet_saves_is_read(content):
 
 
 def test_letters_that_are_not_utf_8_are_named_by_their_line():
-    with pytest.raises(BadRequest, match=r"line 2: its letters are not UTF-8 \(byte 74\); save it as UTF-8"):
+    with pytest.raises(BadRequest, match=r"line 2, column 1: its letters are not UTF-8 \(byte 74\); save it as UTF-8"):
         exchange.read(CSV.replace("gemm", "\u00b5", 1).encode("latin-1"))
 
 

@@ -3,7 +3,7 @@
 import itertools
 
 from tests.ui import examples
-from tileviz.bench.traffic import chains
+from tileviz import kernels
 from tileviz.measured import Timing
 from tileviz.ui.charts import style
 from tileviz.ui.charts.latency import latency_figure, latency_frame
@@ -91,8 +91,8 @@ def test_an_empty_kernel_is_a_line_where_it_can_be_seen_and_short_times_say_so()
 
 def test_traffic_has_a_column_a_level_a_bar_a_chain_and_formulas_on_hover():
     problem = {"M": 8192, "N": 4096, "K": 1024, "dtype": "float16", "epilogue": "bias_gelu_tanh"}
-    found = chains("gemm_bias_gelu", problem, {"block_M": 128, "block_N": 256, "block_K": 64})
-    frame = traffic_frame(found, "fused")
+    found = kernels.kernel("gemm_bias_gelu").traffic(problem, {"block_M": 128, "block_N": 256, "block_K": 64})
+    frame = traffic_frame(found)
     dram = frame[(frame["level"] == "dram") & (frame["chain"] == "fused")]
     assert dram["bytes"].sum() == found[-1].total("dram") and set(dram["role"]) == {"ours"}
     figure = traffic_figure(frame)
@@ -102,8 +102,8 @@ def test_traffic_has_a_column_a_level_a_bar_a_chain_and_formulas_on_hover():
 
 
 def test_softmax_moves_nothing_through_shared_memory_in_the_model():
-    found = chains("softmax", {"M": 128, "N": 1000, "dtype": "float32"}, {"block_N": 1024})
-    assert len(traffic_figure(traffic_frame(found, "one_pass")).layout.annotations) == 3
+    found = kernels.kernel("softmax").traffic({"M": 128, "N": 1000, "dtype": "float32"}, {"block_N": 1024})
+    assert len(traffic_figure(traffic_frame(found)).layout.annotations) == 3
 
 
 def test_one_slow_baseline_is_cut_so_that_the_others_can_be_told_apart():

@@ -1,7 +1,6 @@
 """What the panel says of bytes: the model, and the profile beside it."""
 
-from tests.ui import examples
-from tileviz.bench import traffic
+from tileviz import kernels
 from tileviz.ui.explore.traffic import profile_frame, saved
 
 FOUND = {
@@ -24,16 +23,5 @@ def test_what_ncu_did_not_give_is_left_out():
 
 
 def test_the_sentence_compares_ours_with_the_first_chain():
-    chains = traffic.chains("softmax", {"M": 128, "N": 1000, "dtype": "float32"}, {"block_N": 1024})
-    assert saved(chains, "one_pass").startswith("This program moves 1,024,000 B through DRAM, 33 % of what four launches would.")
-
-
-def test_which_chain_is_ours_follows_the_config():
-    problem = {"M": 8, "N": 5000, "dtype": "float32"}
-    assert traffic.ours("softmax", problem, {"block_N": 4096}) == "two_pass"
-    assert traffic.ours("softmax", problem, {"block_N": 8192}) == "one_pass"
-    assert traffic.ours("gemm_bias_gelu", {}, {}) == "fused"
-    for kernel in traffic.MODELS:
-        trial = examples.trial(kernel)
-        names = [chain.name for chain in traffic.chains(kernel, trial.problem, trial.config)]
-        assert traffic.ours(kernel, trial.problem, trial.config) in names
+    chains = kernels.kernel("softmax").traffic({"M": 128, "N": 1000, "dtype": "float32"}, {"block_N": 1024})
+    assert saved(chains).startswith("This program moves 1,024,000 B through DRAM, 33 % of what four launches would.")

@@ -19,7 +19,7 @@ from .memory import out_of_memory
 from .references import full_precision
 from .statistics import compare
 from .timers import Timer
-from .triton_baselines import TRITON
+from .triton_baselines import tuned
 from .turns import Entrant
 
 EAGER_ROUNDINGS = 4
@@ -56,8 +56,8 @@ class Setting:
         return self.device.partition(":")[0]
 
 
-def expanded(baselines: tuple, device: str, kernel: str = "") -> tuple:
-    """The baselines as they are run: on a GPU, torch.compile once a mode; at the end the Triton program for this kernel.
+def expanded(baselines: tuple, device: str) -> tuple:
+    """The baselines as they are run: on a GPU, torch.compile once a mode.
 
     Items are `kernels.toolkit.base.Baseline` and `TritonBaseline`, which has the same fields.
     """
@@ -66,7 +66,7 @@ def expanded(baselines: tuple, device: str, kernel: str = "") -> tuple:
         out.append(baseline)
         if baseline.compiles and device != "cpu":
             out.append(replace(baseline, name=f"{baseline.name}{MAX_AUTOTUNE}", title=f"{baseline.title} max-autotune"))
-    return (*out, TRITON[kernel]) if kernel in TRITON else tuple(out)
+    return tuple(out)
 
 
 def run_baseline(setting: Setting, baseline) -> BaselineResult:
@@ -174,8 +174,8 @@ def _ready(setting: Setting, baseline) -> tuple[Callable, str, float | None]:
     """
     import torch
 
-    if hasattr(baseline, "tuned"):
-        return baseline.tuned(setting)
+    if hasattr(baseline, "configs"):
+        return tuned(baseline, setting)
     call = baseline.make(setting.problem)
     if not baseline.compiles:
         return call, "", None

@@ -9,8 +9,8 @@ it may add, by `error_scale`:
 
     exact        0
     sum          (32 sqrt(K) u_sum + 4 u_product) max(|r|, m) + 2 u_product |r|
-    softmax      (4 sqrt(K) + 32) u_sum |r| + 2^-126 + sway
-    attention    (32 sqrt(K) u_sum + 8 u_product + 4 u_dtype) max(|r|, m) + sway
+    shares       (4 sqrt(K) + 32) u_sum |r| + 2^-126 + sway
+    averages     (32 sqrt(K) u_sum + 8 u_product + 4 u_dtype) max(|r|, m) + sway
 
 and, where a kernel says so, what is lost by cancellation whatever the size of the output (`Kernel.cancelled`).
 
@@ -18,7 +18,7 @@ u_sum is 2^-24, the unit roundoff of a float32 accumulator. Rounding errors of a
 the largest of some 10^8 elements and tensor cores, which truncate where the CPU rounds; a softmax has one sum a row and adds without
 tensor cores, so 4 is enough there. u_product is 0 where products are exact in
 the accumulator (float16, bfloat16) or fused (float32), and 2^-10 for TF32, whose inputs may be truncated. u_dtype pays for the
-probabilities that attention rounds before its second product. m is the root mean square of sums like this one; it comes from the data
+probabilities that an attention rounds before its second product. m is the root mean square of sums like this one; it comes from the data
 (`scale_of`), so no absolute tolerance is fixed.
 Each further rounding to the dtype on the way (a chain of PyTorch calls) adds 4 u_dtype max(|r|, m).
 
@@ -71,7 +71,8 @@ FORMATS = {
 
 SUM_ROUNDOFF = 2.0**-24
 PRODUCT_ROUNDOFF = {"TF32": 2.0**-10}
-SCALES = ("exact", "sum", "softmax", "attention")
+SCALES = ("exact", "sum", "shares", "averages")
+"""Of an element by itself, of dot products, of a row's shares of its sum (a softmax), of averages weighted so (attention)."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,7 @@ def bound_of(
         raise UnknownName.of("dtype", dtype, FORMATS)
     if error_scale not in SCALES:
         raise UnknownName.of("error scale", error_scale, SCALES)
-    root = (4 if error_scale == "softmax" else 32) * math.sqrt(max(accumulate, 1)) * SUM_ROUNDOFF
+    root = (4 if error_scale == "shares" else 32) * math.sqrt(max(accumulate, 1)) * SUM_ROUNDOFF
     twice = 2 if reference == "float32" and error_scale != "exact" else 1
     root *= twice
     product = next((u for name, u in PRODUCT_ROUNDOFF.items() if name.lower() in math_mode.lower()), 0.0)
@@ -131,8 +132,8 @@ def bound_of(
     of_reference, of_scale, floor = {
         "exact": (0.0, extra, 0.0),
         "sum": (2 * product, root + 4 * product + extra, 0.0),
-        "softmax": (root + 32 * SUM_ROUNDOFF + extra, 0.0, 2.0**-126),
-        "attention": (0.0, root + 8 * product + 4 * rounded + extra, 0.0),
+        "shares": (root + 32 * SUM_ROUNDOFF + extra, 0.0, 2.0**-126),
+        "averages": (0.0, root + 8 * product + 4 * rounded + extra, 0.0),
     }[error_scale]
     floor += cancelled
     if reference == "float32" and error_scale == "exact":
@@ -152,13 +153,13 @@ def bound_of(
 def scale_of(reference: "torch.Tensor", error_scale: str, inputs: tuple = (), accumulate: int = 1):
     """m for each element: a column vector, an outer product (row, column) or one number, from `reference` as a matrix (rows, columns).
 
-    attention: root mean square of the row. sum: row rms x column rms / overall rms, which follows rows and columns of unlike size; a
+    averages: root mean square of the row. sum: row rms x column rms / overall rms, which follows rows and columns of unlike size; a
     matrix too small for that takes the largest of its overall rms and sqrt(K) x rms(first input) x rms(second input).
     """
-    if error_scale in ("exact", "softmax"):
+    if error_scale in ("exact", "shares"):
         return Scale(0.0)
     rows, columns, overall = _mean_squares(reference)
-    if error_scale == "attention":
+    if error_scale == "averages":
         return Scale(overall.sqrt().item(), row=rows.sqrt())
     if min(reference.shape) >= 16:
         return Scale(overall.sqrt().item(), row=rows.sqrt(), column=columns.sqrt())

@@ -1,13 +1,11 @@
-"""Triton programs of our own as baselines: which kernel has one, why it may not run here, and how the best of its configs is picked.
+"""Picks the best config of a Triton program that a kernel has as a baseline.
 
 Imports neither Triton nor torch when read. Every config that runs is checked like any other output; the fastest right one, by the
 trial's own timer, is the baseline, and its config is part of the kernel's name.
 """
 
-import importlib.util
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from tileviz.errors import CompileFailed
@@ -29,53 +27,32 @@ TIED = 1.005
 LEAST_CAPABILITY = (8, 0)
 
 
-@dataclass(frozen=True)
-class TritonBaseline:
-    """Has the fields of `kernels.toolkit.base.Baseline` that `run_baseline` reads, and `tuned` in place of `make`."""
+def tuned(baseline, setting) -> tuple[Callable, str, float]:
+    """(call of the fastest right config, its words, seconds it took to find). Raises CompileFailed when no config is right.
 
-    kernel: str
-    name: str = "triton"
-    title: str = "Triton"
-    kind: str = "cuda"
-    compiles: bool = False
+    `baseline` is a `kernels.toolkit.triton_baseline.TritonBaseline`, `setting` a `baselines.Setting`.
+    """
+    import torch
 
-    def unavailable(self, problem: dict[str, Any]) -> str | None:
-        """Why it cannot run here or for this problem."""
-        if importlib.util.find_spec("triton") is None:
-            return "Triton is not installed; pip install triton"
-        if problem.get("scale") is not None and problem["scale"] <= 0:
-            return "this Triton program takes a positive scale only"
-        return None
+    start = time.perf_counter()
+    capability = torch.cuda.get_device_capability(setting.device)
+    if capability < LEAST_CAPABILITY:
+        raise CompileFailed(f"written for compute capability {LEAST_CAPABILITY[0]}.{LEAST_CAPABILITY[1]} or newer")
+    tried = [Attempt(config) for config in baseline.configs(setting.problem, capability)]
+    for attempt in tried:
+        attempt.run(baseline, setting)
+    right = [attempt for attempt in tried if attempt.median_us is not None]
+    if not right:
+        why = "\n".join(f"{words(a.config)}: {a.reason}" for a in tried)
+        raise CompileFailed(f"none of {len(tried)} Triton configs ran and was right; the first: {tried[0].reason}", why)
+    best = picked(right, setting)
+    said = f"{words(best.config)}: the fastest of {len(right)} right configs of {len(tried)}"
+    return best.call, said, time.perf_counter() - start
 
-    def math_mode(self, problem: dict[str, Any]) -> str:
-        """Products of float32 are formed in TF32, as ours are; sums are float32."""
-        if self.kernel in ("vector_add", "softmax"):
-            return problem["dtype"]
-        return "TF32" if problem["dtype"] == "float32" else f"{problem['dtype']} in, float32 accumulate"
 
-    def tuned(self, setting) -> tuple[Callable, str, float]:
-        """(call of the fastest right config, its words, seconds it took to find). Raises CompileFailed when no config is right.
-
-        `setting` is a `baselines.Setting`.
-        """
-        import torch
-
-        from . import triton_calls
-
-        start = time.perf_counter()
-        capability = torch.cuda.get_device_capability(setting.device)
-        if capability < LEAST_CAPABILITY:
-            raise CompileFailed(f"written for compute capability {LEAST_CAPABILITY[0]}.{LEAST_CAPABILITY[1]} or newer")
-        tried = [Attempt(config) for config in triton_calls.configs(self.kernel, setting.problem, capability)]
-        for attempt in tried:
-            attempt.run(self, setting, triton_calls.program)
-        right = [attempt for attempt in tried if attempt.median_us is not None]
-        if not right:
-            why = "\n".join(f"{triton_calls.words(a.config)}: {a.reason}" for a in tried)
-            raise CompileFailed(f"none of {len(tried)} Triton configs ran and was right; the first: {tried[0].reason}", why)
-        best = picked(right, setting)
-        words = f"{triton_calls.words(best.config)}: the fastest of {len(right)} right configs of {len(tried)}"
-        return best.call, words, time.perf_counter() - start
+def words(config: dict[str, Any]) -> str:
+    """`block_M=128 num_warps=8 tma`: a config as it is shown."""
+    return " ".join(name if value is True else f"{name}={value}" for name, value in config.items() if value is not False)
 
 
 def picked(right: list["Attempt"], setting) -> "Attempt":
@@ -101,9 +78,9 @@ class Attempt:
         self.median_us: float | None = None
         self.reason = ""
 
-    def run(self, baseline: TritonBaseline, setting, program: Callable) -> None:
+    def run(self, baseline, setting) -> None:
         try:
-            call = program(baseline.kernel, setting.problem, self.config)
+            call = baseline.program(setting.problem, self.config)
             verdict = setting.verdict_of(call(*setting.inputs), math_mode=baseline.math_mode(setting.problem), roundings=1)
             if not verdict.ok:
                 self.reason = f"wrong: {verdict.reason}"
@@ -113,7 +90,3 @@ class Attempt:
             self.reason = f"{type(failure).__name__}: {next(iter(str(failure).strip().splitlines()), '')}"
             return
         self.call, self.median_us = call, timing.median_us
-
-
-TRITON = {name: TritonBaseline(name) for name in ("vector_add", "gemm", "gemm_bias_gelu", "softmax", "flash_attention")}
-"""By the name of the kernel that it is set against."""

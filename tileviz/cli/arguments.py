@@ -57,6 +57,7 @@ def parser() -> Parser:
     sweep_arguments.add(commands, _command, _seconds)
     _delete(commands)
     _cancel(commands)
+    _serve(commands)
     return top
 
 
@@ -124,9 +125,24 @@ def _cancel(commands) -> None:
     command.add_argument("ids", nargs="*", metavar="ID", help="of a sweep, or of a run as this command lists it")
 
 
-def _command(commands, name: str, summary: str) -> argparse.ArgumentParser:
+def _serve(commands) -> None:
+    what = "open the dashboard in a browser, for this machine alone unless told otherwise"
+    command = _command(commands, "serve", what, has_json=False)
+    command.add_argument(
+        "--host", metavar="ADDRESS", default="127.0.0.1", help="where it answers (default: 127.0.0.1); others need TILEVIZ_TOKEN"
+    )
+    command.add_argument("--port", metavar="N", type=_port, default=8501, help="(default: 8501)")
+    command.add_argument(
+        "--allow", metavar="NAMES", type=_names, default=(), help="names, with commas, under which browsers may ask for this machine"
+    )
+
+
+def _command(commands, name: str, summary: str, has_json: bool = True) -> argparse.ArgumentParser:
     command = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.", allow_abbrev=False)
-    command.add_argument("--json", action="store_true", help="print one JSON document")
+    if has_json:
+        command.add_argument("--json", action="store_true", help="print one JSON document")
+    else:
+        command.set_defaults(json=False)
     return command
 
 
@@ -158,3 +174,16 @@ def _seconds(text: str) -> float:
     if not 0 < value <= 86400:
         raise argparse.ArgumentTypeError(f"'{text}' is not a number of seconds above 0 and up to 86,400")
     return value
+
+
+def _names(text: str) -> tuple[str, ...]:
+    found = tuple(filter(None, (name.strip() for name in text.split(","))))
+    if not found:
+        raise argparse.ArgumentTypeError(f"'{text}' names no host")
+    return found
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 65535:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a port: a whole number from 1 to 65,535")
+    return int(text)

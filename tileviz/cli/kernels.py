@@ -5,7 +5,8 @@ import json
 from tileviz import kernels as registry
 from tileviz.compiler import targets
 from tileviz.engine import requests
-from tileviz.kernels.toolkit.base import Choice, Flag, Kernel, Real, Size
+from tileviz.kernels.asked import AskedKernel
+from tileviz.kernels.card import Choice, Flag, Real, Size
 from tileviz.kernels.toolkit.fields import LARGEST_SIZE
 from tileviz.records import Target
 
@@ -27,13 +28,13 @@ def kernels(asked) -> int:
     return 0
 
 
-def defaults_of(kernel: Kernel, target: Target) -> dict:
+def defaults_of(kernel: AskedKernel, target: Target) -> dict:
     """What a run takes where nothing is given: it depends on the target."""
     problem = kernel.problem({}, target.kind)
     return {"target": target.name, "problem": problem, "config": kernel.config({}, target, problem)}
 
 
-def kernel_document(kernel: Kernel, target: Target) -> dict:
+def kernel_document(kernel: AskedKernel, target: Target) -> dict:
     """Everything a form needs, as JSON values."""
     return {
         "defaults": defaults_of(kernel, target),
@@ -64,7 +65,7 @@ def knob_document(knob) -> dict:
     return described
 
 
-def kernel_text(kernel: Kernel, target: Target) -> str:
+def kernel_text(kernel: AskedKernel, target: Target) -> str:
     defaults = defaults_of(kernel, target)
     problem, config = defaults["problem"], defaults["config"]
     lines = [f"{kernel.name}: {kernel.summary}", "  problem (-p NAME=VALUE)"]

@@ -7,7 +7,7 @@ import time
 import traceback
 
 from tileviz import settings
-from tileviz.cli import arguments, cancel, delete, diff, doctor, kernels, presets, sweep, terminal, trials
+from tileviz.cli import arguments, cancel, delete, diff, doctor, kernels, presets, serve, sweep, terminal, trials
 from tileviz.errors import BadRequest, TilevizError
 from tileviz.store import tileviz_home
 
@@ -16,6 +16,7 @@ COMMANDS = {
     "diff": diff.diff, "presets": presets.presets,
     "sweep": sweep.sweep, "export": sweep.export, "import": sweep.bring_in, "delete": delete.delete,
     "cancel": cancel.cancel,
+    "serve": serve.serve,
 }  # fmt: skip
 
 FAILED, BAD_USAGE, INTERRUPTED, TERMINATED = 1, 2, 130, 143

@@ -34,8 +34,11 @@ LIMITS = {
     "sm_121a": _limits(99, 100, 1536, 24),
 }
 
-TARGETS = ("cpu", "sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_103a", "sm_120a")
-"""Names that are offered, in order. `target` also takes sm_87, sm_110a and sm_121a."""
+BY_NAME_ALONE = ("sm_87", "sm_110a", "sm_121a")
+"""Taken by `target`, and in no list of what is offered."""
+
+TARGETS = ("cpu", *(name for name in LIMITS if name not in BY_NAME_ALONE))
+"""Names that are offered, in order. A new architecture costs its line in LIMITS."""
 
 SOURCE_ONLY_NOTE = "the CUDA 13 toolkit makes no machine code for sm_70: its CUDA text can be read, not compiled"
 

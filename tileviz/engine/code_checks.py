@@ -1,12 +1,12 @@
 """The checks of the Code page for an artifact: what its code has and has not, each with the reason."""
 
 from tileviz.compiler import targets
-from tileviz.kernels.toolkit.base import Kernel
+from tileviz.kernels.asked import AskedKernel
 from tileviz.lens.checks import Check, Code, checks
 from tileviz.records import Artifact, Config, Problem
 
 
-def code_of(artifact: Artifact, problem: Problem, config: Config, kernel: Kernel) -> Code:
+def code_of(artifact: Artifact, problem: Problem, config: Config, kernel: AskedKernel) -> Code:
     """What the checks read."""
     return Code(
         artifact.target,
@@ -25,7 +25,7 @@ def code_of(artifact: Artifact, problem: Problem, config: Config, kernel: Kernel
     )
 
 
-def checked(artifact: Artifact, problem: Problem, config: Config, kernel: Kernel) -> tuple[Check, ...]:
+def checked(artifact: Artifact, problem: Problem, config: Config, kernel: AskedKernel) -> tuple[Check, ...]:
     """Every check, what is bad first."""
     return in_order(checks(code_of(artifact, problem, config, kernel)))
 

@@ -12,7 +12,8 @@ from typing import Any
 
 from tileviz import kernels
 from tileviz.errors import BadRequest
-from tileviz.kernels.toolkit.base import Choice, Flag, Kernel, Size
+from tileviz.kernels.asked import AskedKernel
+from tileviz.kernels.card import Choice, Flag, Size
 from tileviz.measured import fastest_baseline
 from tileviz.records import Config, Problem, Target, Trial, TunedConfig
 from tileviz.store import Store, new_id
@@ -31,7 +32,7 @@ def known(store: Store, kernel: str | None = None) -> tuple[TunedConfig, ...]:
 
 
 def start(
-    kernel: Kernel,
+    kernel: AskedKernel,
     problem: Problem,
     target: Target,
     presets: Iterable[TunedConfig] = (),
@@ -50,7 +51,7 @@ def start(
 
 
 def ranked(
-    kernel: Kernel, problem: Problem, target: Target, presets: Iterable[TunedConfig], *, device: str = "", most: float = MOST_DISTANCE
+    kernel: AskedKernel, problem: Problem, target: Target, presets: Iterable[TunedConfig], *, device: str = "", most: float = MOST_DISTANCE
 ) -> list[TunedConfig]:
     """Presets of problems like this one, the nearest first."""
     like = [tuned for tuned in presets if tuned.kernel == kernel.name and tuned.target == target.name]
@@ -59,7 +60,7 @@ def ranked(
     return [entry[-1] for entry in sorted(near, key=lambda entry: entry[:-1])]
 
 
-def distance(kernel: Kernel, one: Problem, other: Problem) -> float:
+def distance(kernel: AskedKernel, one: Problem, other: Problem) -> float:
     """Weighted doublings between the sizes of two problems; infinite where a dtype, layout or flag differs. A number such as an
     attention's scale decides nothing."""
     if any(one.get(f.name) != other.get(f.name) for f in kernel.fields if isinstance(f, (Choice, Flag))):
@@ -70,7 +71,7 @@ def distance(kernel: Kernel, one: Problem, other: Problem) -> float:
     return math.hypot(*(f.weight * math.log2(one[f.name] / other[f.name]) for f in sizes))
 
 
-def source_words(tuned: TunedConfig, kernel: Kernel, problem: Problem) -> str:
+def source_words(tuned: TunedConfig, kernel: AskedKernel, problem: Problem) -> str:
     """`your sweep on NVIDIA H200 for this problem`, `recorded on NVIDIA H200, 2026-11-29, at M=4096 N=4096 K=4096`."""
     where = f"{recorded_words(tuned.device, tuned.created)}," if tuned.recorded else f"your sweep on {tuned.device}"
     theirs, ours = sizes_of(kernel, tuned.problem), sizes_of(kernel, problem)
@@ -82,7 +83,7 @@ def recorded_words(device: str | None, created: float) -> str:
     return f"recorded on {device or 'another machine'}, {time.strftime('%Y-%m-%d', time.gmtime(created))}"
 
 
-def sizes_of(kernel: Kernel, problem: Problem) -> dict[str, Any]:
+def sizes_of(kernel: AskedKernel, problem: Problem) -> dict[str, Any]:
     return {f.name: problem[f.name] for f in kernel.fields if isinstance(f, Size) and f.name in problem}
 
 
@@ -150,12 +151,12 @@ def tuned_of(trial: Trial, sweep: str = "", names: dict[str, str] | None = None)
     )
 
 
-def _other_knobs(kernel: Kernel, config: Config) -> list[str]:
+def _other_knobs(kernel: AskedKernel, config: Config) -> list[str]:
     """Knobs that only one of them has."""
     return sorted({knob.name for knob in kernel.knobs} ^ {name for name in config if "." not in name})
 
 
-def _completed(kernel: Kernel, problem: Problem, target: Target, values: Config) -> Config | None:
+def _completed(kernel: AskedKernel, problem: Problem, target: Target, values: Config) -> Config | None:
     """The config, or None where the kernel has other knobs by now, or a rule forbids it for this problem."""
     if _other_knobs(kernel, values):
         return None

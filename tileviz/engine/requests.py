@@ -17,7 +17,7 @@ from tileviz.engine.options import ANYWHERE, RUN_S, USUAL, Measuring, Where, che
 from tileviz.engine.processes.lanes import LACK_OF_MEMORY
 from tileviz.errors import BadValue
 from tileviz.kernels import kernel as kernel_of
-from tileviz.kernels.toolkit.base import Kernel
+from tileviz.kernels.asked import AskedKernel
 from tileviz.records import Config, Device, Problem, Target, TunedConfig, canonical_json
 from tileviz.records_json import known_fields
 
@@ -137,9 +137,9 @@ def local_devices() -> list[Device]:
     return [replace(device, unusable=targets.why_unusable(device.target)) for device in facts.local_devices()]
 
 
-def baseline_names(described: Kernel, device: Device | None) -> tuple[str, ...]:
+def baseline_names(described: AskedKernel, device: Device | None) -> tuple[str, ...]:
     """Names of what a kernel is compared with on a device."""
-    return tuple(baseline.name for baseline in expanded(described.baselines, device.id if device else "cpu", described.name))
+    return tuple(baseline.name for baseline in expanded(described.baselines, device.id if device else "cpu"))
 
 
 def with_learned(devices: Iterable[Device], stored: Iterable[Device]) -> list[Device]:

@@ -1,7 +1,11 @@
-"""Vector add: the smallest memory-bound kernel. C[i] = A[i] + B[i]."""
+"""Vector add: the smallest memory-bound kernel. C[i] = A[i] + B[i].
+
+What bounds it: memory, three elements moved for each addition. One program, which loads and stores 16 bytes a thread at a time; on an
+H200 it comes to 4.4 TB/s from 16 million elements on (268 million in float32: 726 us, Triton's 732), as fast as PyTorch's own.
+"""
 
 from tileviz.kernels.toolkit import rules
-from tileviz.kernels.toolkit.base import FLOAT_DTYPES, Baseline, Choice, Kernel, Knob, Preset, Size, T
+from tileviz.kernels.toolkit.base import FLOAT_DTYPES, Baseline, Choice, Kernel, Knob, Preset, Size, T, TritonBaseline
 from tileviz.records import Cost, Estimate
 
 
@@ -67,6 +71,31 @@ def eager(problem):
     return torch.add
 
 
+def triton_configs(problem, capability):
+    return tuple({"block": block, "num_warps": warps} for block, warps in ((1024, 4), (2048, 8), (4096, 8), (8192, 8), (8192, 16)))
+
+
+def triton_program(problem, config):
+    """A program does a block of elements, the last one fewer."""
+    import torch
+    import triton
+    import triton.language as tl
+
+    @triton.jit
+    def vector_add(a, b, c, N, BLOCK: tl.constexpr):
+        at = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+        inside = at < N
+        tl.store(c + at, tl.load(a + at, mask=inside) + tl.load(b + at, mask=inside), mask=inside)
+
+    def call(A, B):
+        C = torch.empty_like(A)
+        blocks = rules.ceildiv(A.numel(), config["block"])
+        vector_add[(blocks,)](A, B, C, A.numel(), config["block"], num_warps=config["num_warps"])
+        return C
+
+    return call
+
+
 KERNEL = Kernel(
     name="vector_add",
     title="Vector add",
@@ -98,6 +127,7 @@ KERNEL = Kernel(
     baselines=(
         Baseline("eager", "PyTorch eager", eager, math_mode=lambda problem: problem["dtype"]),
         Baseline("torch_compile", "torch.compile", eager, math_mode=lambda problem: problem["dtype"], compiles=True),
+        TritonBaseline(triton_configs, triton_program, math_mode=lambda problem: problem["dtype"]),
     ),
     canonical=canonical,
 )

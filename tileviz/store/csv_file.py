@@ -87,12 +87,16 @@ class Line:
     def place(self, name: str) -> str:
         return f"line {self.number:,}, column {self.columns[name]} ({name})" if name in self.columns else f"line {self.number:,} ({name})"
 
+    def misfit(self, name: str, what: str) -> BadRequest:
+        """The refusal for a cell that does not fit another one."""
+        return schemas.no_sweep(f"{self.place(name)}: {what}")
+
     def refused(self, name: str, what: str) -> BadRequest:
-        """The BadRequest for a cell."""
+        """The refusal for a cell, with what it holds."""
         cell = self.cells.get(name, "")
         held = f"; it holds '{cell[:60]}'" if cell else ""
         held += ", and a decimal has a point here" if has_decimal_comma(cell) else ""
-        return schemas.no_sweep(f"{self.place(name)}: {what}{held}")
+        return self.misfit(name, f"{what}{held}")
 
 
 def from_csv(text: str) -> SweepFile:
@@ -113,7 +117,7 @@ def from_csv(text: str) -> SweepFile:
         rows.append(_row(line, number, place))
     named = {name: lines[0].checked(name, head[name] or None, schemas.Name | None if name == "device" else schemas.Name) for name in HEAD}
     request = schemas.Request(**named, problems=problems)
-    return sweep_file(request, rows, lambda number, field: lines[number].place(field))
+    return sweep_file(request, rows, lambda number, field, what: lines[number].misfit(field, what))
 
 
 def _lines(text: str) -> Iterator[Line]:

@@ -14,6 +14,7 @@ import msgspec
 from tileviz.errors import BadRequest
 from tileviz.store import schemas
 from tileviz.store.csv_file import from_csv, to_csv
+from tileviz.store.json_place import line_and_column
 from tileviz.store.sweep_file import SweepFile, sweep_file
 from tileviz.store.sweeps import SweepView
 from tileviz.store.t4_file import INVALIDITY, from_t4, to_t4
@@ -63,8 +64,8 @@ def _text(content: bytes) -> str:
     try:
         return content.decode("utf-16" if content.startswith(_UTF_16) else "utf-8")
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise schemas.no_sweep(f"line {line:,}: its letters are not UTF-8 (byte {error.start + 1:,}); save it as UTF-8") from error
+        place = line_and_column(content, error.start)
+        raise schemas.no_sweep(f"{place}: its letters are not UTF-8 (byte {error.start + 1:,}); save it as UTF-8") from error
 
 
 # JSON
@@ -78,12 +79,14 @@ def to_json_text(view: SweepView, frame: Sequence[dict[str, Any]]) -> str:
 
 def from_json(content: bytes) -> SweepFile:
     document = schemas.decoded(content, schemas.Sweep)
-    found = sweep_file(document.request, document.rows, lambda number, field: f"$.rows[{number}].{field}")
+    found = sweep_file(
+        document.request, document.rows, lambda number, field, what: schemas.misfit(content, f"$.rows[{number}].{field}", what)
+    )
     trials = {(row.problem_index, row.trial) for row in document.rows}
     for problem, tied in document.tied.items():
         unknown = next((trial for trial in tied if (problem, trial) not in trials), None)
         if unknown is not None:
-            raise schemas.no_sweep(f"$.tied[{problem}]: problem {problem} has no trial '{unknown}'")
+            raise schemas.misfit(content, f"$.tied.{problem}", f"problem {problem} has no trial '{unknown}'")
     return replace(found, tied=document.tied)
 
 
@@ -96,13 +99,17 @@ def why_unreadable(request: Mapping[str, Any], columns: Mapping[str, Sequence] |
     try:
         asked = msgspec.convert(request, schemas.Request)
         if columns is not None:
-            sweep_file(asked, _stored_rows(columns), lambda number, field: f"config {number}, {field}")
+            sweep_file(asked, _stored_rows(columns), _stored_misfit)
     except msgspec.ValidationError as error:
         what, path = schemas.parts_of(error)
         return f"{path.removeprefix('$.')}: {what}"
     except (BadRequest, ValueError) as error:
         return str(error)
     return ""
+
+
+def _stored_misfit(number: int, field: str, what: str) -> BadRequest:
+    return BadRequest(f"config {number}, {field}: {what}")
 
 
 def _stored_rows(columns: Mapping[str, Sequence]) -> list[schemas.Row]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from tileviz.errors import BadRequest
 from tileviz.store import schemas
 from tileviz.store.store import new_id
 from tileviz.store.sweeps import RESULTS, SweepRow
@@ -26,23 +27,24 @@ class SweepFile:
     """Trials that tied for the best of a problem, the best first, where the file tells."""
 
 
-Place = Callable[[int, str], str]
-"""Where in its file a field of a row stands, in words: by the row's place among the rows and the field's name."""
+Misfit = Callable[[int, str, str], BadRequest]
+"""The refusal for a field of a row, with where that stands in its file: by the row's place among the rows, the field's name, and what is
+wrong with it."""
 
 
-def sweep_file(request: schemas.Request, rows: Sequence[schemas.Row], place: Place, notes: Sequence[str] = ()) -> SweepFile:
+def sweep_file(request: schemas.Request, rows: Sequence[schemas.Row], misfit: Misfit, notes: Sequence[str] = ()) -> SweepFile:
     """Rows that fit each other. Raises BadRequest where they do not: a config twice, a problem or a config that is not there."""
     by_ordinal: dict[int, schemas.Row] = {}
     for number, row in enumerate(rows):
         if by_ordinal.setdefault(row.ordinal, row) is not row:
-            raise schemas.no_sweep(f"{place(number, 'ordinal')}: config {row.ordinal} is there twice")
+            raise misfit(number, "ordinal", f"config {row.ordinal} is there twice")
         if row.problem_index >= len(request.problems):
             found = len(request.problems)
-            raise schemas.no_sweep(f"{place(number, 'problem_index')}: there is no problem {row.problem_index} of {found}, counted from 0")
+            raise misfit(number, "problem_index", f"there is no problem {row.problem_index} of {found}, counted from 0")
     leaders = [_leader(by_ordinal, row) for row in rows]
     for number, leader in enumerate(leaders):
         if leader is None:
-            raise schemas.no_sweep(f"{place(number, 'same_as')}: there is no other config {rows[number].same_as} that is compiled itself")
+            raise misfit(number, "same_as", f"there is no other config {rows[number].same_as} that is compiled itself")
     names = {leader.ordinal: leader.trial or new_id() for leader in leaders if leader.trial or _is_measured(leader)}
     made = [_row(row, row.trial or names.get(leader.ordinal)) for row, leader in zip(rows, leaders, strict=True)]
     return SweepFile(msgspec.to_builtins(request), made, tuple(notes))

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from tileviz.errors import BadRequest
 from tileviz.records import STATUSES
 from tileviz.store import schemas
 from tileviz.store.sweep_file import SweepFile, sweep_file
@@ -88,13 +89,33 @@ def _steps(row: dict[str, Any]) -> dict[str, float]:
 
 
 def from_t4(content: bytes) -> SweepFile:
-    """The sweep in a T4 file, ours or another tuner's. Raises BadRequest with the field that does not fit."""
+    """The sweep in a T4 file, ours or another tuner's. Raises BadRequest with line, column and path of what does not fit."""
     document = schemas.decoded(content, schemas.T4)
     about = document.metadata or schemas.About()
     request = schemas.Request(kernel=about.kernel, target=about.target, device=about.device, problems=about.problems or [{}])
-    rows = [_row(number, result) for number, result in enumerate(document.results)]
+    try:
+        rows = [_row(number, result) for number, result in enumerate(document.results)]
+    except _Misfit as error:
+        raise schemas.misfit(content, error.path, error.what) from error
     unitless = any(m.name == "time" and not m.unit.strip() for result in document.results for m in result.measurements or ())
-    return sweep_file(request, rows, lambda number, field: f"{_place(number)} ({field})", [NO_UNIT] if unitless else [])
+
+    def misfit(number: int, field: str, what: str) -> BadRequest:
+        return schemas.misfit(content, _path_of(number, document.results[number], field), f"{field}: {what}")
+
+    return sweep_file(request, rows, misfit, [NO_UNIT] if unitless else [])
+
+
+class _Misfit(Exception):
+    """A measurement that does not fit: its path and what is wrong."""
+
+    def __init__(self, path: str, what: str):
+        self.path, self.what = path, what
+
+
+def _path_of(number: int, result: schemas.Result, field: str) -> str:
+    """Where a field of ours stands: among the measurements, or nowhere in the result."""
+    places = [place for place, m in enumerate(result.measurements or ()) if m.name == field]
+    return f"{_place(number)}.measurements[{places[-1]}].value" if places else _place(number)
 
 
 def _place(number: int) -> str:
@@ -136,7 +157,7 @@ def _measured(number: int, result: schemas.Result, told: dict[str, tuple[int, sc
         place, found = told["time"]
         unit = found.unit.strip().lower() or "ms"
         if unit not in MICROSECONDS:
-            raise schemas.no_sweep(f"{_place(number)}.measurements[{place}].unit: '{found.unit}' is none of s, ms, us, ns")
+            raise _Misfit(f"{_place(number)}.measurements[{place}].unit", f"'{found.unit}' is none of s, ms, us, ns")
         columns["median_us"] = MICROSECONDS[unit] * _checked(number, place, found.value, schemas.Time)
     elif any(result.times.runtimes):
         columns["median_us"] = MICROSECONDS["ms"] * median(result.times.runtimes)
@@ -148,7 +169,7 @@ def _checked(number: int, place: int, value: Any, type: Any) -> Any:
     try:
         return msgspec.convert(value, type)
     except msgspec.ValidationError as error:
-        raise schemas.no_sweep(f"{_place(number)}.measurements[{place}].value: {schemas.parts_of(error)[0]}") from error
+        raise _Misfit(f"{_place(number)}.measurements[{place}].value", schemas.parts_of(error)[0]) from error
 
 
 def _bare(words: str) -> str:

@@ -38,11 +38,10 @@ def test_failures_and_pruned_configs_are_left_out_and_few_configs_are_too_few(tm
     assert importance.timed_configs(store, "s2") == ()
 
 
-@pytest.mark.timeout(120)
 def test_the_engine_computes_it_in_a_child_and_stores_it_with_the_sweep(home):
     store = Store(home)
     sweep_examples.stored(store)
-    job = client.wait(store, importance.submit(store, "s1"), timeout=60)
+    job = client.wait(store, importance.submit(store, "s1"), timeout=120)
     assert job.state == "done", job.reason
     shares, of = importance.stored(store.sweep("s1").notes, 0)
     assert of == 94 and list(shares)[0] in ("block_M", "block_N") and "panel_size" not in shares

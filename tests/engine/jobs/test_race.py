@@ -13,8 +13,6 @@ from tileviz.errors import BadRequest
 from tileviz.formats import race_words
 from tileviz.records import Device
 
-pytestmark = pytest.mark.timeout(120)
-
 H200 = Device("cuda:0", "NVIDIA H200", "sm_90a", {"sm_count": 132, "memory_bytes": 140 << 30})
 FIRST = (script.FINE, script.FAST, script.SLOW)
 

@@ -12,12 +12,10 @@ import psutil
 import pytest
 
 from tests.engine.of_processes import is_gone
-from tests.engine.test_engine import until
 from tests.engine.trial_jobs import Crash, LoadedModules, Raises, Sleep, Spawns
+from tests.waiting import PATIENT_S, until
 from tileviz.engine.processes import lanes
 from tileviz.engine.processes.lanes import ForkServer, MeasureLane, exit_words, package_root, spawn_child
-
-pytestmark = pytest.mark.timeout(120)
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +36,7 @@ def born(fork_server, child):
 STARTED = ("started", None)
 
 
-def heard(child, seconds: float = 20.0) -> list:
+def heard(child, seconds: float = PATIENT_S) -> list:
     """Messages of a child up to the end of its job."""
     messages = []
     while not messages or messages[-1][0] not in ("done", "failed"):
@@ -47,13 +45,8 @@ def heard(child, seconds: float = 20.0) -> list:
     return messages
 
 
-def gone(pid: int, seconds: float = 5.0) -> bool:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if is_gone(pid):
-            return True
-        time.sleep(0.02)
-    return False
+def gone(pid: int) -> bool:
+    return until(lambda: is_gone(pid))
 
 
 def test_a_child_runs_jobs_one_after_the_other(fork_server):
@@ -229,3 +222,20 @@ time.sleep(60)
 )
 def test_exit_statuses_in_words(status, words):
     assert exit_words(status) == words
+
+
+def test_a_fork_server_that_warmed_up_for_long_is_not_taken_to_hang(monkeypatch):
+    """On a busy machine importing torch and TileLang alone takes longer than HANGS_S."""
+    now = [0.0]
+    monkeypatch.setattr(lanes.time, "monotonic", lambda: now[0])
+    ours, theirs = lanes.socket_pair()
+    server = ForkServer(ours, None)
+    server.unborn.append(lanes.Child(None))
+    now[0] = 2 * lanes.HANGS_S
+    assert not server.hangs
+    theirs.send(("ready",))
+    server.listen()
+    assert not server.hangs
+    now[0] += lanes.HANGS_S + 1
+    assert server.hangs
+    ours.close(), theirs.close()

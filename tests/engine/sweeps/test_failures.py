@@ -8,14 +8,13 @@ import pytest
 from tests.asked import resolve_sweep
 from tests.engine import scripted_jobs as script
 from tests.engine.conftest import Spawner, cpu_device
+from tests.waiting import PATIENT_S
 from tileviz.cli.sweep import sweep_text
 from tileviz.engine.processes.channel import Pipe
 from tileviz.engine.processes.lanes import spawn_child
 from tileviz.engine.sweeps import client, results
 from tileviz.errors import StoreError
 from tileviz.records import Device
-
-pytestmark = pytest.mark.timeout(120)
 
 
 @pytest.fixture
@@ -34,7 +33,7 @@ def submitted(store, values, problem=None, **more):
     return client.submit(store, request, space)
 
 
-def step_until(engine, condition, seconds=40):
+def step_until(engine, condition, seconds=PATIENT_S):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, f"not within {seconds} s"

@@ -214,7 +214,7 @@ def test_the_model_puts_what_was_fastest_on_an_h200_near_the_front(size, best):
     request, found = space({**ONE, **values}, problems={"M": size, "N": size, "K": size}, strategy="model")
     gemm, machine = kernel("gemm"), machine_of(found.target, H200)
     rows = [frame_row(p) for p in found.points()]
-    search = Search("model", 0, rows, lambda number, config: predict_us(gemm, request.problems[number], config, machine))
+    search = Search("model", 0, rows, lambda number, configs: predict_us(gemm, request.problems[number], configs, machine))
     asked = [search.config[search.next()] for _ in range(60)]
     assert best in [tuple(config[name] for name in list(OLD)[:5]) for config in asked]
 

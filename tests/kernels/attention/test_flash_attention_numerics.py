@@ -113,7 +113,7 @@ def test_random_lengths_are_right(Sq, Sk, causal, seed):
 
 def test_the_reference_goes_in_slabs_and_stays_the_same():
     """A reference of 5,000 keys takes several slabs of rows; PyTorch's own attention agrees."""
-    kernel = kernels.kernel("flash_attention")
+    kernel = kernels.code("flash_attention")
     problem = kernel.problem({"B": 1, "H": 1, "Sq": 5000, "Sk": 5000, "D": 64, "causal": True, "dtype": "float32"}, "cpu")
     Q, K, V = (t.double() for t in draw("flash_attention", problem))
     expected = torch.nn.functional.scaled_dot_product_attention(Q, K, V, is_causal=True)

@@ -18,7 +18,7 @@ def test_the_reference_uses_the_same_mask(Sq, Sk):
     """Weights are uniform over the keys that a row sees, and V is one-hot, so the output is not 0 where it sees one."""
     import torch
 
-    kernel = kernels.kernel("flash_attention")
+    kernel = kernels.code("flash_attention")
     problem = kernel.problem({"B": 1, "H": 1, "Sq": Sq, "Sk": Sk, "D": 128, "causal": True})
     Q, K = torch.zeros(1, 1, Sq, 128, dtype=torch.float64), torch.zeros(1, 1, Sk, 128, dtype=torch.float64)
     seen = kernel.reference(problem, Q, K, torch.eye(Sk, 128, dtype=torch.float64)[None, None]) > 0
@@ -30,7 +30,7 @@ def test_bottom_right_of_4_queries_and_6_keys_leaves_18_pairs():
 
 
 def test_exact_flops_are_four_times_the_pairs():
-    kernel = kernels.kernel("flash_attention")
+    kernel = kernels.code("flash_attention")
     cost = kernel.cost(kernel.problem({"B": 1, "H": 16, "Sq": 1024, "Sk": 1024, "D": 128, "causal": True}))
     assert cost.flops == pytest.approx(4.295e9, rel=1e-4) and cost.exact_flops == pytest.approx(4.299e9, rel=1e-4)
     assert cost.counted("halved") == cost and cost.counted("exact").flops == cost.exact_flops
@@ -38,13 +38,13 @@ def test_exact_flops_are_four_times_the_pairs():
 
 
 def test_exact_flops_of_unlike_lengths_agree_with_the_case():
-    kernel = kernels.kernel("flash_attention")
+    kernel = kernels.code("flash_attention")
     cost = kernel.cost(kernel.problem({"B": 1, "H": 16, "Sq": 1024, "Sk": 4096, "D": 128, "causal": True}))
     assert cost.exact_flops == pytest.approx(30.07e9, rel=1e-3)
 
 
 def test_without_a_mask_there_is_one_count_and_nothing_to_say():
-    kernel = kernels.kernel("flash_attention")
+    kernel = kernels.code("flash_attention")
     problem = kernel.problem({})
     cost = kernel.cost(problem)
     assert cost.exact_flops is None and cost.counted("exact") is cost and kernel.conventions(problem) == ()

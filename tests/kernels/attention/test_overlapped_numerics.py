@@ -13,7 +13,7 @@ from tests.kernels import by_hand
 from tileviz import kernels
 from tileviz.kernels.attention import overlapped
 
-KERNEL = kernels.kernel("flash_attention")
+KERNEL = kernels.code("flash_attention")
 ONE_HEAD = {"B": 1, "H": 1, "D": 64, "dtype": "float32"}
 LONE = {"M": 64, "N": 16, "stages": 2, "threads": 128, "schedule": "overlap"}
 PAIR = {"M": 128, "N": 32, "stages": 2, "threads": 256, "schedule": "pingpong"}

@@ -85,7 +85,7 @@ def test_both_products_must_fit_the_registers_of_a_thread(D, config):
 
 
 def same(one: dict, other: dict, **problem) -> bool:
-    kernel, hopper = kernels.kernel("flash_attention"), target("sm_90a")
+    kernel, hopper = kernels.code("flash_attention"), target("sm_90a")
     full = kernel.problem({**SMALL, **problem})
     forms = [kernel.same_code(full, kernel.config(config, hopper, full), hopper) for config in (one, other)]
     texts = [lowered("flash_attention", "sm_90a", {**SMALL, **problem}, config).source for config in (one, other)]
@@ -111,7 +111,7 @@ def test_knobs_that_change_the_code_stay_apart():
 @pytest.mark.parametrize(("D", "causal"), [(64, False), (128, False), (128, True), (256, False)])
 def test_the_softmax_stays_between_the_two_waits(D, causal):
     """ptxas is free to wait for P V first: then nothing overlaps, and the numbers are right all the same. The machine code tells."""
-    kernel, hopper = kernels.kernel("flash_attention"), target("sm_90a")
+    kernel, hopper = kernels.code("flash_attention"), target("sm_90a")
     problem = kernel.problem({"D": D, "causal": causal})
     config = kernel.config({}, hopper, problem)
     source = lowered("flash_attention", "sm_90a", {"D": D, "causal": causal}).source

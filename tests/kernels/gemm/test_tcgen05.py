@@ -101,7 +101,7 @@ def test_other_architectures_are_told_what_it_needs(arch):
 
 def test_gemm_takes_it_where_it_can_and_the_plain_variant_elsewhere():
     for name in ("gemm", "gemm_bias_gelu"):
-        described = kernels.kernel(name)
+        described = kernels.code(name)
         for arch, problem, variant in (
             ("sm_100a", {}, "tcgen05"),
             ("sm_103a", {"dtype": "bfloat16", "layout": "NT"}, "tcgen05"),
@@ -116,12 +116,12 @@ def test_gemm_takes_it_where_it_can_and_the_plain_variant_elsewhere():
 
 
 def test_it_is_offered_only_where_it_can_be():
-    (knob,) = (knob for knob in kernels.kernel("gemm").knobs if knob.name == "variant")
+    (knob,) = (knob for knob in kernels.code("gemm").knobs if knob.name == "variant")
     assert [arch for arch in TARGETS if "tcgen05" in knob.offered(arch)] == ["sm_100a", "sm_103a"]
 
 
 def test_its_sums_take_a_bias_and_an_activation_on_their_way_out():
-    described = kernels.kernel("gemm_bias_gelu")
+    described = kernels.code("gemm_bias_gelu")
     problem = described.problem({**PROBLEM, "epilogue": "bias_relu"})
     config = described.config({}, BLACKWELL, problem)
     os.environ.setdefault("TILELANG_CACHE_DIR", tempfile.mkdtemp(prefix="tilelang-"))
@@ -131,7 +131,7 @@ def test_its_sums_take_a_bias_and_an_activation_on_their_way_out():
 
 
 def test_the_lines_of_its_code_are_counted_in_its_own_file():
-    described = kernels.kernel("gemm")
+    described = kernels.code("gemm")
     problem = described.problem(PROBLEM)
     made = lower(lambda: described.build(problem, described.config({}, BLACKWELL, problem), BLACKWELL), BLACKWELL, {})
     assert made.program == inspect.getsource(tcgen05)
@@ -141,10 +141,10 @@ def test_the_lines_of_its_code_are_counted_in_its_own_file():
 
 
 def test_a_change_of_its_file_is_a_change_of_gemm(monkeypatch):
-    before = {name: kernels.kernel(name).source_hash for name in kernels.names()}
+    before = {name: kernels.code(name).source_hash for name in kernels.names()}
     real = inspect.getsource
     monkeypatch.setattr(inspect, "getsource", lambda of: real(of) + ("#" if of is tcgen05 else ""))
-    changed = {name for name in kernels.names() if kernels.kernel(name).source_hash != before[name]}
+    changed = {name for name in kernels.names() if kernels.code(name).source_hash != before[name]}
     assert changed == {"gemm", "gemm_bias_gelu"}
 
 

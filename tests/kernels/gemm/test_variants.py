@@ -86,7 +86,7 @@ def test_the_rules_foresee_what_lowers_and_fits(problem, chosen):
 )
 def test_what_lowers_and_would_hang_or_be_wrong_is_refused(chosen, said):
     """Seen on an H200: one stage waits forever; halves of a tile that warp groups share by columns are wrong."""
-    kernel, hopper = kernels.kernel("gemm"), target("sm_90a")
+    kernel, hopper = kernels.code("gemm"), target("sm_90a")
     problem = kernel.problem(SQUARE)
     assert any(said in rule for rule in kernel.rules(problem, kernel.config(chosen, hopper, problem), hopper).broken)
 
@@ -161,14 +161,14 @@ def test_a_plain_store_through_shared_memory_takes_the_place_of_the_buffers():
 @pytest.mark.parametrize("variant", ["persistent", "pingpong", "split_k"])
 @pytest.mark.parametrize("where", ["cpu", "sm_80", "sm_89", "sm_100a", "sm_120a"])
 def test_other_targets_say_where_the_variant_exists(variant, where):
-    kernel, chosen = kernels.kernel("gemm"), CPU if where == "cpu" else target(where)
+    kernel, chosen = kernels.code("gemm"), CPU if where == "cpu" else target(where)
     problem = kernel.problem({}, chosen.kind)
     broken = kernel.rules(problem, kernel.config({"variant": variant}, chosen, problem), chosen).broken
     assert any(f"variant {variant} is made for sm_90a" in said for said in broken)
 
 
 def test_idle_knobs_of_a_variant_are_found():
-    kernel, chosen = kernels.kernel("gemm"), target("sm_90a")
+    kernel, chosen = kernels.code("gemm"), target("sm_90a")
     problem = kernel.problem(SMALL)
 
     def same(one: dict, other: dict) -> bool:
@@ -199,7 +199,7 @@ def test_every_variant_takes_an_epilogue(chosen, epilogue):
 @pytest.mark.parametrize(("variant", "cluster", "blocks"), [("persistent", 1, 128), ("persistent", 2, 128), ("pingpong", 1, 128)])
 def test_no_block_is_left_without_a_tile(variant, cluster, blocks):
     """TileLang 0.1.15 takes a loop of at most one round as always taken: on an H200 such a block divided by zero."""
-    kernel, hopper = kernels.kernel("gemm"), target("sm_90a")
+    kernel, hopper = kernels.code("gemm"), target("sm_90a")
     problem = kernel.problem({"M": 2048, "N": 2048, "K": 256})
     knobs = kernel.config({**config(variant, 128, 256, 64, 2), "store": "halves", "policy": "FullRow", "cluster": cluster}, hopper, problem)
     (launch,) = lower(lambda: kernel.build(problem, knobs, hopper), hopper, {}).launches
@@ -231,14 +231,14 @@ def test_the_second_group_of_pingpong_knows_whether_its_block_has_a_second_tile(
 )
 def test_a_problem_begins_with_the_tile_that_suits_it(name, problem, variant):
     outcome = lowered(name, "sm_90a", problem)
-    kernel, hopper = kernels.kernel(name), target("sm_90a")
+    kernel, hopper = kernels.code(name), target("sm_90a")
     assert kernel.config({}, hopper, kernel.problem(problem))["variant"] == variant
     assert outcome.runs and not outcome.estimate.broken, outcome.error
 
 
 def test_a_knob_that_does_not_go_with_the_suggestion_brings_the_target_s_own_defaults():
     """64 rows among two warp groups cannot go out in halves, so the rest of the persistent tile is not forced upon them."""
-    kernel, hopper = kernels.kernel("gemm"), target("sm_90a")
+    kernel, hopper = kernels.code("gemm"), target("sm_90a")
     problem = kernel.problem(SQUARE)
     assert kernel.config({"num_stages": 3}, hopper, problem)["variant"] == "persistent"
     knobs = kernel.config({"block_M": 64}, hopper, problem)
@@ -261,7 +261,7 @@ def test_a_knob_that_does_not_go_with_the_suggestion_brings_the_target_s_own_def
 )
 def test_an_instruction_must_fit_the_registers_of_a_thread(chosen):
     """Held against ptxas, which refuses: lowering alone does not tell."""
-    kernel, hopper = kernels.kernel("gemm"), target("sm_90a")
+    kernel, hopper = kernels.code("gemm"), target("sm_90a")
     problem = kernel.problem({**SMALL, "layout": "NT"})
     knobs = kernel.config(chosen, hopper, problem)
     broken = kernel.rules(problem, knobs, hopper).broken

@@ -10,7 +10,7 @@ from tileviz.compiler.lowering import lower
 from tileviz.compiler.targets import target
 from tileviz.kernels.softmax.parts import shares
 
-SOFTMAX = kernels.kernel("softmax")
+SOFTMAX = kernels.code("softmax")
 
 
 def judged(arch: str, M: int = 64, N: int = 4096, dtype: str = "float16", **config):

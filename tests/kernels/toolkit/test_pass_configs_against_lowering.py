@@ -39,7 +39,7 @@ def test_tilelang_refuses_what_is_not_offered(name):
     """Where this fails, the installed TileLang takes it, and it may be offered."""
     with pytest.raises(BadValue, match="not taken by its compiler"):
         parse_pass_config(name, "true")
-    hopper, kernel = target("sm_90a"), kernels.kernel("vector_add")
+    hopper, kernel = target("sm_90a"), kernels.code("vector_add")
     problem = kernel.problem({"N": 1024})
     with pytest.raises(CompileFailed, match="could not lower"):
         lower(lambda: kernel.build(problem, kernel.config({}, hopper, problem), hopper), hopper, {name: True})

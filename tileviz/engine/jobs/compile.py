@@ -9,7 +9,8 @@ from tileviz.engine.jobs.compiled import blank_trial, with_code
 from tileviz.engine.jobs.task import Task
 from tileviz.engine.processes.reports import Report, quiet
 from tileviz.engine.requests import Request, request_from_json
-from tileviz.kernels import kernel as kernel_of
+from tileviz.kernels import code as code_of
+from tileviz.kernels.card import pass_configs
 from tileviz.records import Artifact, JobView, Trial
 from tileviz.store import Store, new_id
 
@@ -23,7 +24,7 @@ class CompileJob:
     """Also leave what the measure lane loads: needs a C++ compiler."""
 
     def __call__(self, report: Report = quiet) -> Artifact:
-        request, described = self.request, kernel_of(self.request.kernel)
+        request, described = self.request, code_of(self.request.kernel)
         target = targets.target(request.target)
 
         def on_source(artifact: Artifact) -> None:
@@ -113,7 +114,7 @@ class CompileTask(Task):
 def stored_code(store: Store, request: Request) -> Artifact | None:
     """The request's code where it is stored, whole, and by the compiler that is asked for now."""
     found = store.artifact(request.key, complete=True)
-    if found is None or not machine_code.is_as_asked(found.compiler, kernel_of(request.kernel).pass_configs(request.config)):
+    if found is None or not machine_code.is_as_asked(found.compiler, pass_configs(request.config)):
         return None
     return found
 

@@ -14,7 +14,7 @@ from tileviz.engine.jobs.ceilings import stored_ceilings
 from tileviz.engine.jobs.phases import BASELINE, IN_TURN
 from tileviz.engine.requests import Request
 from tileviz.errors import RuntimeFailed
-from tileviz.kernels import kernel as kernel_of
+from tileviz.kernels import code as code_of
 from tileviz.measured import BaselineResult, Determinism, Timing, Verdict
 from tileviz.records import Trial
 
@@ -27,7 +27,7 @@ class Measurement:
 
     def __init__(self, request: Request, trial: Trial, report: Callable[..., None]) -> None:
         self.request, self.trial, self.report = request, trial, report
-        self.kernel = kernel_of(request.kernel)
+        self.kernel = code_of(request.kernel)
         self.target = targets.target(request.target)
         self.math_mode = self.kernel.math_mode(request.problem, self.target)
         self.cost = self.kernel.cost(request.problem)
@@ -190,7 +190,7 @@ class Measurement:
             verdict_of_changed=self.verdict_of_changed,
         )
         only = self.request.only_baselines
-        for baseline in baselines.expanded(self.kernel.baselines, self.request.device, self.kernel.name):
+        for baseline in baselines.expanded(self.kernel.baselines, self.request.device):
             if baseline.name in skip or (only and baseline.name not in only):
                 continue
             if not baselines.why_not(setting, baseline):

@@ -10,7 +10,7 @@ from pathlib import Path
 from tileviz.bench import draws
 from tileviz.compiler import runtime, targets, toolchain
 from tileviz.engine.requests import Request, request_from_json
-from tileviz.kernels import kernel as kernel_of
+from tileviz.kernels import code as code_of
 from tileviz.store import tileviz_home
 
 WARM_UP = 3
@@ -26,7 +26,7 @@ def launch_once(request: Request) -> None:
     toolchain.configure_environment(tileviz_home())
     import torch
 
-    described, target = kernel_of(request.kernel), targets.target(request.target)
+    described, target = code_of(request.kernel), targets.target(request.target)
     torch.cuda.set_device(request.device)
     inputs = described.inputs(request.problem, draws.Draw(request.device, request.seed, request.inputs))
     shape, dtype = described.output(request.problem)

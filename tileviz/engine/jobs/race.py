@@ -23,6 +23,7 @@ from tileviz.engine.processes.reports import Report, quiet
 from tileviz.engine.requests import Request
 from tileviz.engine.sweeps.request import sweep_from_json
 from tileviz.errors import BadRequest
+from tileviz.kernels import code as code_of
 from tileviz.kernels import kernel as kernel_of
 from tileviz.records import Artifact, Config, JobView, Trial
 from tileviz.records_json import to_json
@@ -67,7 +68,7 @@ class RaceJob:
         from tileviz.bench.draws import Draw
         from tileviz.compiler import autotuner
 
-        request, described = self.request, kernel_of(self.request.kernel)
+        request, described = self.request, code_of(self.request.kernel)
         target = targets.target(request.target)
         with device_lock(request.device, report):
             report("phase", PHASE)

@@ -11,7 +11,7 @@ from tileviz.engine import client
 from tileviz.engine.jobs.task import Task
 from tileviz.engine.processes.reports import Report, quiet
 from tileviz.engine.requests import Request, request_from_json
-from tileviz.kernels import kernel as kernel_of
+from tileviz.kernels import code as code_of
 from tileviz.records_json import to_json
 from tileviz.store import Store
 
@@ -40,7 +40,7 @@ class ReadingJob:
     def __call__(self, report: Report = quiet) -> dict[str, str]:
         from tileviz.compiler import reading
 
-        request, described = self.request, kernel_of(self.request.kernel)
+        request, described = self.request, code_of(self.request.kernel)
         target = targets.target(request.target)
         report("phase", "read the lowering")
         found = reading.read_lowering(

@@ -8,7 +8,7 @@ from tileviz.engine import client
 from tileviz.engine.jobs.reading import ReadTask
 from tileviz.engine.processes.reports import Report, quiet
 from tileviz.engine.requests import Request
-from tileviz.kernels import kernel as kernel_of
+from tileviz.kernels import code as code_of
 from tileviz.store import Store
 
 KIND = "structure"
@@ -25,7 +25,7 @@ class StructureJob:
     def __call__(self, report: Report = quiet) -> dict[str, str]:
         from tileviz.compiler import structure
 
-        request, described = self.request, kernel_of(self.request.kernel)
+        request, described = self.request, code_of(self.request.kernel)
         target = targets.target(request.target)
         report("phase", "read the structure")
         build = lambda: described.build(request.problem, request.config, target)

@@ -1,14 +1,20 @@
-"""How a sweep chooses what to try next. A new strategy costs its file and its line in STRATEGIES."""
+"""How a sweep chooses what to try next. A new strategy costs its file and its line in CLASSES."""
+
+import importlib
 
 from tileviz.engine.strategies.base import Strategy
-from tileviz.engine.strategies.grid import Grid
-from tileviz.engine.strategies.local import Local
-from tileviz.engine.strategies.model import Model
-from tileviz.engine.strategies.random import Random
-from tileviz.engine.strategies.tpe import Tpe
 from tileviz.errors import UnknownName
 
-STRATEGIES: dict[str, type[Strategy]] = {"grid": Grid, "random": Random, "local": Local, "tpe": Tpe, "model": Model}
+CLASSES = {
+    "grid": "Grid",
+    "random": "Random",
+    "local": "Local",
+    "tpe": "Tpe",
+    "model": "Model",
+}
+"""The file of this folder, which is the strategy's name, and its class, in the order that is offered."""
+
+STRATEGIES: dict[str, type[Strategy]] = {name: getattr(importlib.import_module(f"{__name__}.{name}"), cls) for name, cls in CLASSES.items()}
 
 __all__ = ["STRATEGIES", "Strategy", "strategy"]
 

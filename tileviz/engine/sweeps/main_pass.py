@@ -248,7 +248,7 @@ def search_of(store: Store, sweep: str, request: SweepRequest) -> Search:
         return Search(request.strategy, request.seed, rows)
     described, device = kernel_of(request.kernel), next((d for d in store.devices() if d.id == request.device), None)
     machine = machine_of(targets.target(request.target), device)
-    return Search(request.strategy, request.seed, rows, lambda n, config: predict_us(described, request.problems[n], config, machine))
+    return Search(request.strategy, request.seed, rows, lambda n, configs: predict_us(described, request.problems[n], configs, machine))
 
 
 def same_launch(item: Item, artifact: Artifact) -> str:

@@ -5,13 +5,14 @@ guide (occupancy), the wave quantisation of NVIDIA's matrix multiplication guide
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tileviz.bench.peaks import Peaks, peaks_of
 from tileviz.compiler.occupancy import occupancy
-from tileviz.kernels.toolkit.base import Kernel
+from tileviz.kernels.asked import AskedKernel
 from tileviz.kernels.toolkit.rules import DTYPE_BYTES
-from tileviz.records import Config, Device, Estimate, Problem, Target
+from tileviz.records import Config, Cost, Device, Estimate, Problem, Target
 
 OTHER_REGISTERS = 40
 """Registers of a thread beside its accumulator."""
@@ -47,17 +48,34 @@ def machine_of(target: Target, device: Device | None) -> Machine:
     return Machine(target, peaks or GUESS, sms or GUESSED_SMS)
 
 
-def predict_us(kernel: Kernel, problem: Problem, config: Config, machine: Machine) -> float:
-    """Predicted microseconds of a config that breaks no rule. Right in order, not in size."""
-    estimate = kernel.rules(problem, config, machine.target)
+@dataclass(frozen=True)
+class Task:
+    """What the model knows of a problem."""
+
+    cost: Cost
+    shape: tuple[int, ...]
+    """Of the first output."""
+    dtype: str
+    math_mode: str
+
+
+def task_of(kernel: AskedKernel, problem: Problem, target: Target) -> Task:
+    output = kernel.arguments(problem).outputs[0]
+    return Task(kernel.cost(problem), output.shape, output.dtype, kernel.math_mode(problem, target))
+
+
+def predict_us(kernel: AskedKernel, problem: Problem, configs: Sequence[Config], machine: Machine) -> list[float]:
+    """Predicted microseconds of configs that break no rule. Right in order, not in size."""
+    task = task_of(kernel, problem, machine.target)
+    estimates = kernel.estimates(problem, configs, machine.target)
     if machine.target.kind == "cpu":
-        return _cpu_us(kernel, problem, config, estimate)
-    return _gpu_us(kernel, problem, config, estimate, machine)
+        return [_cpu_us(task, config, estimate) for config, estimate in zip(configs, estimates, strict=True)]
+    return [_gpu_us(task, config, estimate, machine) for config, estimate in zip(configs, estimates, strict=True)]
 
 
-def _gpu_us(kernel: Kernel, problem: Problem, config: Config, estimate: Estimate, machine: Machine) -> float:
-    cost, peaks, limits = kernel.cost(problem), machine.peaks, machine.target.limits
-    shape, dtype = kernel.output(problem)
+def _gpu_us(task: Task, config: Config, estimate: Estimate, machine: Machine) -> float:
+    cost, peaks, limits = task.cost, machine.peaks, machine.target.limits
+    shape, dtype = task.shape, task.dtype
     rows, columns = _tile(config, shape, estimate)
     blocks = _blocks(shape, rows, columns)
     registers = min(limits.registers_per_thread, estimate.accumulator_registers + OTHER_REGISTERS)
@@ -68,7 +86,7 @@ def _gpu_us(kernel: Kernel, problem: Problem, config: Config, estimate: Estimate
     last = blocks - (waves - 1) * resident
     idle = ((waves - 1) * resident + math.ceil(last / machine.sms) * machine.sms) / blocks
     padded = blocks * rows * columns / math.prod(shape)
-    rate = peaks.tflops.get(peaks.mode(kernel.math_mode(problem, machine.target))) or peaks.tflops["float32"]
+    rate = peaks.tflops.get(peaks.mode(task.math_mode)) or peaks.tflops["float32"]
     compute_us = cost.flops / rate / 1e6 * padded * idle
     depth = cost.flops / 2 / math.prod(shape)
     tile_bytes = blocks * depth * (rows + columns) * DTYPE_BYTES[dtype] if depth > 2 else 0
@@ -113,12 +131,12 @@ def _blocks(shape: tuple[int, ...], rows: int, columns: int) -> int:
     return across * math.ceil(shape[-2] / rows) * math.prod(shape[:-2])
 
 
-def _cpu_us(kernel: Kernel, problem: Problem, config: Config, estimate: Estimate) -> float:
+def _cpu_us(task: Task, config: Config, estimate: Estimate) -> float:
     """One serial loop: what is computed in vain, and tiles that fall out of the caches."""
-    shape, _ = kernel.output(problem)
+    shape = task.shape
     rows, columns = _tile(config, shape, estimate)
     padded = _blocks(shape, rows, columns) * rows * columns / math.prod(shape)
-    work = max(kernel.cost(problem).flops / 1e4, kernel.cost(problem).bytes / 1e4) * padded
+    work = max(task.cost.flops / 1e4, task.cost.bytes / 1e4) * padded
     spill = sum(0.25 for size in CACHE_BYTES if estimate.stack_bytes > size)
     overhead = _blocks(shape, rows, columns) * 0.05
     return work * (1 + spill) + overhead

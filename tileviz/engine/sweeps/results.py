@@ -8,6 +8,7 @@ from tileviz.errors import BadRequest, StoreError
 from tileviz.measured import why_no_best
 from tileviz.records_json import to_json
 from tileviz.store import Store, exchange, new_id
+from tileviz.store.incoming import content_of
 from tileviz.store.sweeps import SweepView
 
 
@@ -91,12 +92,7 @@ def written(store: Store, sweep: str, form: str) -> tuple[str, int]:
 
 def bring_in(store: Store, path: Path) -> str:
     """Stores the sweep of an exported file and gives its new id. Raises BadRequest for a file that cannot be read as one."""
-    try:
-        with path.open("rb") as file:
-            content = file.read((exchange.MOST_MB << 20) + 1)
-    except (OSError, ValueError) as error:
-        raise BadRequest(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
-    return bring_in_content(store, content, path.name)
+    return bring_in_content(store, content_of(path, (exchange.MOST_MB << 20) + 1), path.name)
 
 
 def bring_in_content(store: Store, content: bytes, name: str) -> str:

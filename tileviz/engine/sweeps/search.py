@@ -9,8 +9,8 @@ from tileviz.store.sweeps import NOT_RUN
 
 DECIDED = ("pruned", "unsupported")
 
-Estimate = Callable[[int, Config], float]
-"""estimate(problem, config) -> predicted microseconds."""
+Estimate = Callable[[int, Sequence[Config]], Sequence[float]]
+"""estimate(problem, configs) -> predicted microseconds of each."""
 
 
 class Search:
@@ -65,5 +65,5 @@ class Search:
 
     def _strategy(self, name: str, seed: int, number: int, estimate: Estimate | None) -> Strategy:
         configs = [self.config[ordinal] for ordinal in self.ordinals[number]]
-        estimates = [estimate(number, config) for config in configs] if estimate is not None else ()
+        estimates = estimate(number, configs) if estimate is not None else ()
         return strategy(name)(configs, seed + number, estimates)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from tileviz.engine.requests import memory_rule
 from tileviz.errors import BadValue, UnknownName
-from tileviz.kernels.toolkit.base import Kernel
+from tileviz.kernels.asked import AskedKernel
 from tileviz.kernels.toolkit.pass_configs import parse_pass_config
 from tileviz.records import Config, Device, Problem, Target
 
@@ -18,6 +18,9 @@ MOST_CONFIGS = 100_000
 
 MOST_BY_DEFAULT = 10_000
 """Configs of one problem up to which a knob without values is swept over all that is offered."""
+
+MOST_ASKED = 1024
+"""Configs that a kernel is asked about at once."""
 
 # the numbers of `shared memory 196,608 B is over the 101,376 B a block of sm_89 may use`, without the 89
 _NUMBER = re.compile(r"(?<![\w.,])-?\d[\d,]*(?:\.\d+)?(?!\w)")
@@ -61,7 +64,7 @@ class Count:
 class Space:
     """`values` of knobs and pass configs times `problems`; or the listed `configs`, in their order, when given."""
 
-    kernel: Kernel
+    kernel: AskedKernel
     target: Target
     problems: tuple[Problem, ...]
     values: dict[str, tuple]
@@ -91,9 +94,12 @@ class Space:
         for number, problem in enumerate(self.problems):
             cannot = self.kernel.unsupported(problem, self.target) or ""
             too_big = memory_rule(self.kernel, problem, self.device) if self.device is not None else None
-            seen: dict[tuple, Point] = {}
-            for config in self._configs(number):
-                yield self._point(next(ordinal), number, problem, config, cannot, too_big, seen)
+            seen: dict[bytes, Point] = {}
+            for configs in _in_lists(self._configs(number), MOST_ASKED):
+                if cannot:
+                    yield from (Point(next(ordinal), number, config, "unsupported", (cannot,)) for config in configs)
+                else:
+                    yield from self._judged(ordinal, number, configs, too_big, seen)
 
     def count(self) -> Count:
         """Counts by fate, and by rule: 10,000 configs in about a third of a second."""
@@ -114,20 +120,26 @@ class Space:
         for combination in itertools.product(*self.values.values()):
             yield {**start, **dict(zip(names, combination, strict=True))}
 
-    def _point(self, ordinal: int, number: int, problem: Problem, config: Config, cannot: str, too_big: str | None, seen: dict) -> Point:
-        if cannot:
-            return Point(ordinal, number, config, "unsupported", (cannot,))
-        key = tuple(self.kernel.same_code(problem, config, self.target).items())
-        first = seen.get(key)
-        if first is not None:
-            return Point(ordinal, number, config, first.status, first.broken, first.ordinal)
-        broken = self.kernel.rules(problem, config, self.target).broken + ((too_big,) if too_big else ())
-        seen[key] = Point(ordinal, number, config, "pruned" if broken else "", broken)
-        return seen[key]
+    def _judged(
+        self, ordinal: Iterator[int], number: int, configs: list[Config], too_big: str | None, seen: dict[bytes, Point]
+    ) -> Iterator[Point]:
+        """The points of some configs of a problem: of each code the first is judged, and `seen` by those that follow."""
+        problem = self.problems[number]
+        codes = self.kernel.codes(problem, configs, self.target)
+        first = {code: config for code, config in zip(reversed(codes), reversed(configs), strict=True) if code not in seen}
+        broken = dict(zip(first, self.kernel.broken(problem, list(first.values()), self.target), strict=True))
+        for code, config in zip(codes, configs, strict=True):
+            found = seen.get(code)
+            if found is not None:
+                yield Point(next(ordinal), number, config, found.status, found.broken, found.ordinal)
+                continue
+            rules = broken[code] + ((too_big,) if too_big else ())
+            seen[code] = Point(next(ordinal), number, config, "pruned" if rules else "", rules)
+            yield seen[code]
 
 
 def space_of(
-    kernel: Kernel,
+    kernel: AskedKernel,
     target: Target,
     problems: Sequence[Problem],
     values: dict[str, Sequence] | None = None,
@@ -141,7 +153,7 @@ def space_of(
 
     Raises UnknownName for a knob that is not there, BadValue for a value it cannot take or a space that is too large.
     """
-    full = tuple(kernel.config({**(fixed or {}), **config}, target) for config in configs)
+    full = tuple(kernel.configs([{**(fixed or {}), **config} for config in configs], target))
     named = {} if configs else _values(kernel, target, values or {}, fixed or {}, complete=not starts)
     space = Space(kernel, target, tuple(problems), named, full, device, tuple(starts))
     if not space.problems:
@@ -151,12 +163,17 @@ def space_of(
     return space
 
 
+def _in_lists(configs: Iterator[Config], most: int) -> Iterator[list[Config]]:
+    while found := list(itertools.islice(configs, most)):
+        yield found
+
+
 def rule_kind(sentence: str) -> str:
     """A broken rule without its numbers: configs that break the same rule share it."""
     return _NUMBER.sub("#", sentence)
 
 
-def offered_values(kernel: Kernel, target: Target, given: dict[str, Sequence] | None = None) -> dict[str, tuple]:
+def offered_values(kernel: AskedKernel, target: Target, given: dict[str, Sequence] | None = None) -> dict[str, tuple]:
     """Values of each knob that has none in `given`: every choice made for the target; but where all of them, with those that are given,
     make more than MOST_BY_DEFAULT configs, the knobs that the kernel declares last stay at the target's default."""
     out = {knob.name: tuple(knob.offered(target.name)) for knob in kernel.knobs if knob.name not in (given or {})}
@@ -169,7 +186,7 @@ def offered_values(kernel: Kernel, target: Target, given: dict[str, Sequence] | 
     return out
 
 
-def _values(kernel: Kernel, target: Target, values: dict[str, Sequence], fixed: Config, complete: bool) -> dict[str, tuple]:
+def _values(kernel: AskedKernel, target: Target, values: dict[str, Sequence], fixed: Config, complete: bool) -> dict[str, tuple]:
     known = {knob.name: knob for knob in kernel.knobs}
     for name in (*values, *fixed):
         if name not in known and "." not in name:

@@ -9,6 +9,7 @@ import math
 from tileviz.kernels.attention import masks, overlapped, start, torch_calls
 from tileviz.kernels.attention import rules as attention_rules
 from tileviz.kernels.attention.scale import factors, power, shrunk
+from tileviz.kernels.attention.triton_calls import TRITON
 from tileviz.kernels.toolkit import rules
 from tileviz.kernels.toolkit.base import FLOAT_DTYPES, Choice, Flag, Kernel, Knob, Preset, Real, Size, T
 from tileviz.kernels.toolkit.exponents import Exponents, log_rest
@@ -234,7 +235,7 @@ KERNEL = Kernel(
     conventions=masks.conventions,
     suggest=start.suggest,
     accumulate=lambda problem: problem["Sk"],
-    error_scale="attention",
+    error_scale="averages",
     exponents=exponents,
     math_mode=rules.gemm_math_mode,
     defaults={"cpu": {"B": 1, "H": 2, "Sq": 128, "Sk": 128, "D": 64, "dtype": "float32"}},
@@ -247,5 +248,5 @@ KERNEL = Kernel(
         Preset("fewer queries than keys", {"B": 1, "H": 2, "Sq": 100, "Sk": 300, "D": 64, "causal": True}),
         Preset("rows without a key", {"B": 1, "H": 2, "Sq": 6, "Sk": 4, "D": 64, "causal": True}),
     ),
-    baselines=torch_calls.sdpa_baselines(),
+    baselines=(*torch_calls.sdpa_baselines(), TRITON),
 )

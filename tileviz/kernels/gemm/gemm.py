@@ -3,6 +3,7 @@
 from tileviz.kernels.gemm import persistent, pingpong, split_k, tcgen05, torch_calls
 from tileviz.kernels.gemm import rules as gemm_rules
 from tileviz.kernels.gemm.pipeline import Schedule
+from tileviz.kernels.gemm.triton_calls import TRITON
 from tileviz.kernels.toolkit import rules
 from tileviz.kernels.toolkit.base import FLOAT_DTYPES, Choice, Kernel, Knob, Preset, Size, T
 from tileviz.records import Cost
@@ -209,5 +210,5 @@ KERNEL = Kernel(
         Preset("small K", {"M": 8192, "N": 8192, "K": 256}, kind="cuda"),
         Preset("odd sizes", {"M": 250, "N": 231, "K": 243}),
     ),
-    baselines=torch_calls.matmul_baselines(torch_calls.matmul),
+    baselines=(*torch_calls.matmul_baselines(torch_calls.matmul), TRITON),
 )

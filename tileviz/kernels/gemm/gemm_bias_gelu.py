@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 
-from tileviz.kernels.gemm import gemm, tcgen05, torch_calls
+from tileviz.kernels.gemm import gemm, tcgen05, torch_calls, traffic
 from tileviz.kernels.gemm import rules as gemm_rules
 from tileviz.kernels.gemm.pipeline import Schedule
+from tileviz.kernels.gemm.triton_calls import TRITON
 from tileviz.kernels.toolkit import rules
 from tileviz.kernels.toolkit.base import Baseline, Choice, Kernel, Preset, T
 
@@ -235,5 +236,7 @@ KERNEL = Kernel(
             unavailable=no_fused,
             math_mode=rules.torch_math_mode,
         ),  # fmt: skip
+        TRITON,
     ),
+    traffic=traffic.chains,
 )

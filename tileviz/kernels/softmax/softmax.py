@@ -5,9 +5,11 @@ the sum of exponentials under it alone, by shuffles. The shares of a row then me
 are filled with -inf, which changes neither a maximum nor a sum.
 """
 
+from tileviz.kernels.softmax import traffic
 from tileviz.kernels.softmax.cluster import of_cluster
 from tileviz.kernels.softmax.parts import finite, power, scaled, shares, weight
 from tileviz.kernels.softmax.rules import IDLE, VARIANTS, estimate, suggest
+from tileviz.kernels.softmax.triton_calls import TRITON
 from tileviz.kernels.toolkit import rules
 from tileviz.kernels.toolkit.base import FLOAT_DTYPES, Baseline, Choice, Kernel, Knob, Preset, Size, T
 from tileviz.kernels.toolkit.exponents import Exponents, log_rest
@@ -274,7 +276,7 @@ KERNEL = Kernel(
     canonical=canonical,
     suggest=suggest,
     accumulate=lambda problem: problem["N"],
-    error_scale="softmax",
+    error_scale="shares",
     exponents=exponents,
     defaults={"cpu": {"M": 512, "N": 1000, "dtype": "float32"}},
     default_configs={"cpu": {"variant": "whole", "block_M": 1, "threads": 128, "hold": "float32", "blocks_per_sm": 1}},
@@ -291,5 +293,7 @@ KERNEL = Kernel(
     baselines=(
         Baseline("eager", "PyTorch eager", eager, math_mode=lambda problem: problem["dtype"]),
         Baseline("torch_compile", "torch.compile", eager, math_mode=lambda problem: problem["dtype"], compiles=True),
+        TRITON,
     ),
+    traffic=traffic.chains,
 )

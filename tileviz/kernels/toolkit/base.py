@@ -4,6 +4,7 @@ Everything else derives from this declaration: the form, the rules, presets, che
 neither TileLang nor torch: `T` imports TileLang on first use, torch is imported inside functions.
 """
 
+import functools
 import hashlib
 import inspect
 import sys
@@ -12,28 +13,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from tileviz.errors import BadRequest, UnknownName
+from tileviz.kernels.card import Preset
 from tileviz.kernels.toolkit import rules
 from tileviz.kernels.toolkit.fields import Choice, Flag, Knob, Real, Size
 from tileviz.kernels.toolkit.pass_configs import parse_pass_config
 from tileviz.kernels.toolkit.stand_in import LazyLanguage, for_cpu
-from tileviz.records import Config, Cost, Estimate, Problem, Target
+from tileviz.kernels.toolkit.triton_baseline import TritonBaseline
+from tileviz.records import Chain, Config, Cost, Estimate, Problem, Target
 
 T = LazyLanguage()
 
 FLOAT_DTYPES = ("float16", "bfloat16", "float32")
 
-__all__ = ["FLOAT_DTYPES", "T", "Baseline", "Choice", "Flag", "Kernel", "Knob", "Preset", "Real", "Size"]
-
-
-@dataclass(frozen=True)
-class Preset:
-    """A named problem, with the config that suits it where the default does not."""
-
-    name: str
-    problem: Problem
-    config: Config = field(default_factory=dict)
-    kind: str = "any"
-    """`cuda`, `cpu` or `any`: on which kind of device it is offered."""
+__all__ = ["FLOAT_DTYPES", "T", "Baseline", "Choice", "Flag", "Kernel", "Knob", "Preset", "Real", "Size", "TritonBaseline"]
 
 
 @dataclass(frozen=True)
@@ -85,7 +77,8 @@ class Kernel:
     suggest: Callable[[Problem, Target], Config] = lambda problem, target: {}
     """Knobs that this problem wants otherwise than `default_configs` has them: smaller tiles for float32, fewer rows for long ones."""
     presets: tuple[Preset, ...] = ()
-    baselines: tuple[Baseline, ...] = ()
+    baselines: tuple[Baseline | TritonBaseline, ...] = ()
+    """In the order they are shown; a Triton program of our own comes last."""
     canonical: Callable[[Problem, Config, Target], Config] = lambda problem, config, target: config
     """The config that generates the same code: idle knobs brought to one value."""
     cannot: Callable[[Problem, Target], str | None] = lambda problem, target: None
@@ -95,9 +88,14 @@ class Kernel:
     conventions: Callable[[Problem], tuple[str, ...]] = lambda problem: ()
     """What of this problem others read otherwise, and how it is read here, a sentence each: stands beside every number."""
     error_scale: str = "sum"
-    """How the tolerance is derived: `sum` (dot products), `softmax` (rows of probabilities), `attention`, `exact` (elementwise)."""
+    """How the tolerance is derived: `exact` (elementwise), `sum` (dot products), `shares` (of a row, as a softmax gives them), `averages`
+    (weighted by such shares)."""
     cancelled: Callable[[Problem], float] = lambda problem: 0.0
     """Largest absolute error that evaluating the output adds whatever the output's size: 1 + erf(x) keeps nothing under a unit of 1."""
+    traffic: Callable[..., tuple[Chain, ...]] | None = None
+    """traffic(problem, config, l2_bytes=None, sm_count=None) -> chains of launches with the bytes that each moves, from the least fused to
+    ours, one of them marked as ours; the two tell whether a second read finds its row in L2, None where they are not known. The config is
+    one as it was stored. None where there is nothing to set ours against."""
     exponents: Callable | None = None
     """exponents(problem, *inputs) -> `exponents.Exponents`, with inputs as `reference` gets them; None where no exponential is taken."""
     math_mode: Callable[[Problem, Target], str] = lambda problem, target: problem["dtype"]
@@ -161,10 +159,21 @@ class Kernel:
 
     def rules(self, problem: Problem, config: Config, target: Target) -> Estimate:
         """What is known before compiling, with every broken rule in `broken`."""
-        found = self.estimate(problem, self.whole(config), target)
-        wide = rules.wide_note(self.shapes(problem)) if self.cost(problem).bytes > rules.MOST_COUNTED else None
-        notes = rules.joined(*found.notes, rules.unknown_note(found.shared_bytes, config), wide)
-        return replace(found, notes=notes, shared_known=not rules.laid_out_anew(config))
+        return self.judge(problem, target)(config)
+
+    def judge(self, problem: Problem, target: Target) -> Callable[[Config], Estimate]:
+        """`rules` of any config of this problem: what the problem alone decides is found once."""
+
+        @functools.cache
+        def wide() -> str | None:
+            return rules.wide_note(self.shapes(problem)) if self.cost(problem).bytes > rules.MOST_COUNTED else None
+
+        def judged(config: Config) -> Estimate:
+            found = self.estimate(problem, self.whole(config), target)
+            notes = rules.joined(*found.notes, rules.unknown_note(found.shared_bytes, config), wide())
+            return replace(found, notes=notes, shared_known=not rules.laid_out_anew(config))
+
+        return judged
 
     def shapes(self, problem: Problem) -> list[tuple[int, ...]]:
         """Of the inputs in order, then of the output."""

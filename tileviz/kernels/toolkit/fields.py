@@ -1,7 +1,14 @@
-"""The values a kernel takes: fields of its problem and knobs of its schedule. Each parses what a person typed."""
+"""The values a kernel takes: fields of its problem and knobs of its schedule. Each parses what a person typed.
+
+They are plain data, and stand on the kernel's card: as JSON each says what it is by its `type`.
+"""
 
 import struct
-from dataclasses import dataclass, field
+from typing import Any
+
+from msgspec import Struct
+from msgspec import field as default_of
+from msgspec.structs import force_setattr
 
 from tileviz.errors import BadValue
 
@@ -9,8 +16,7 @@ LARGEST_SIZE = 2**31 - 2**16
 """TileLang counts with 32 bits: a size rounded up to whole tiles, of 65,536 at most, must not go over."""
 
 
-@dataclass(frozen=True)
-class Size:
+class Size(Struct, frozen=True, tag="size"):
     """A whole number of the problem: rows, columns, heads."""
 
     name: str
@@ -28,13 +34,12 @@ class Size:
         return number
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(Struct, frozen=True, tag="choice"):
     """One of a few words or numbers: a dtype, a layout, a head size."""
 
     name: str
     choices: tuple
-    default: object
+    default: Any
     help: str = ""
 
     def parse(self, value):
@@ -44,8 +49,7 @@ class Choice:
         raise BadValue(f"{self.name} is '{value}'; give one of {', '.join(map(str, self.choices))}")
 
 
-@dataclass(frozen=True)
-class Flag:
+class Flag(Struct, frozen=True, tag="flag"):
     """Yes or no."""
 
     name: str
@@ -63,8 +67,7 @@ SMALLEST_REAL = 2.0**-149
 """The smallest float32 over 0; half of it and less is rounded to 0."""
 
 
-@dataclass(frozen=True)
-class Real:
+class Real(Struct, frozen=True, tag="real"):
     """A number that float32, in which programs compute, can hold; or None for the kernel's own value."""
 
     name: str
@@ -87,24 +90,26 @@ class Real:
         return number
 
 
-@dataclass(frozen=True)
-class Knob:
+class Knob(Struct, frozen=True, tag="knob"):
     """A value of the schedule. `choices` are offered; any multiple of step (or power of two) from minimum to maximum may be typed."""
 
     name: str
     choices: tuple
-    default: object
+    default: Any
     help: str = ""
     minimum: int = 1
     maximum: int = 65536
     step: int = 1
     power_of_two: bool = False
-    only: dict[object, tuple[str, ...]] = field(default_factory=dict, hash=False)
-    """{choice: the targets it is made for}; a choice that is not named is for all. Elsewhere a rule says why it cannot be."""
+    only: dict[Any, tuple[str, ...]] = default_of(default_factory=dict)
+    """{choice: the targets it is made for}, choices as words; one that is not named is for all. Elsewhere a rule says why it cannot be."""
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "only", {str(choice): tuple(targets) for choice, targets in self.only.items()})
 
     def offered(self, target: str) -> tuple:
         """The choices that are made for a target, by its name."""
-        return tuple(choice for choice in self.choices if target in self.only.get(choice, (target,)))
+        return tuple(choice for choice in self.choices if target in self.only.get(str(choice), (target,)))
 
     @property
     def is_flag(self) -> bool:

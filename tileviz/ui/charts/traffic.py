@@ -5,9 +5,11 @@ import html
 import pandas as pd
 import plotly.graph_objects as go
 
-from tileviz.bench.traffic import LEVELS, TITLES, Chain
 from tileviz.formats import size_bytes
+from tileviz.records import MEMORY_LEVELS, Chain
 from tileviz.ui.charts import style
+
+TITLES = {"dram": "DRAM", "l2": "L2", "shared": "shared memory", "registers": "registers"}
 
 COLUMNS = ["chain", "title", "role", "level", "step", "bytes", "formula"]
 
@@ -17,10 +19,10 @@ ROOM = 1.45
 GAP = 0.025
 
 
-def traffic_frame(chains: tuple[Chain, ...], ours: str) -> pd.DataFrame:
+def traffic_frame(chains: tuple[Chain, ...]) -> pd.DataFrame:
     """A row for each chain, level and step; bytes with the formula that gives them. A step that leaves a level alone has no row."""
     rows = [
-        (chain.name, chain.title, "ours" if chain.name == ours else "other baseline", level, step.name, moved.bytes, moved.formula)
+        (chain.name, chain.title, "ours" if chain.ours else "other baseline", level, step.name, moved.bytes, moved.formula)
         for chain in chains
         for step in chain.steps
         for level, moved in step.moved.items()
@@ -30,7 +32,7 @@ def traffic_frame(chains: tuple[Chain, ...], ours: str) -> pd.DataFrame:
 
 def traffic_figure(frame: pd.DataFrame) -> go.Figure:
     """A column of bars for each level, a bar for each chain, a piece of it for each step; formulas on hover."""
-    levels = [level for level in LEVELS if (frame["level"] == level).any()]
+    levels = [level for level in MEMORY_LEVELS if (frame["level"] == level).any()]
     width = (1 - GAP * (len(levels) - 1)) / max(1, len(levels))
     data, axes, titles = [], {}, []
     for number, level in enumerate(levels):

@@ -11,7 +11,7 @@ from tileviz.engine import client, ladder
 from tileviz.engine.requests import Request
 from tileviz.errors import TilevizError
 from tileviz.formats import assignments
-from tileviz.kernels.toolkit.base import Kernel
+from tileviz.kernels.asked import AskedKernel
 from tileviz.lens import diff as difference
 from tileviz.records import Artifact, Trial
 from tileviz.ui.codeview import recent, rows, texts
@@ -88,7 +88,7 @@ def other(word: str, request: Request) -> Other | None:
     return Other(config, store().artifact(elsewhere.key, complete=True), elsewhere, reason)
 
 
-def draw(artifact: Artifact, kernel: Kernel, request: Request, against: Other | None) -> None:
+def draw(artifact: Artifact, kernel: AskedKernel, request: Request, against: Other | None) -> None:
     """The tab."""
     if against is None:
         st.info("Choose what to compare with at the top of the page: another architecture, or another compiled config of this kernel.")
@@ -112,7 +112,7 @@ def _missing(against: Other) -> None:
         st.rerun()
 
 
-def _draw(left: Artifact, right: Artifact, kernel: Kernel) -> None:
+def _draw(left: Artifact, right: Artifact, kernel: AskedKernel) -> None:
     options = [title for title in texts.titles(left) if title != texts.PYTHON and title in texts.titles(right)]
     if not options:
         st.info("A is code for the CPU and B is code for a GPU: they have no text in common.")

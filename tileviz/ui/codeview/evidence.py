@@ -6,7 +6,7 @@ import streamlit as st
 from tileviz import lens
 from tileviz.engine.code_checks import code_of, in_order
 from tileviz.engine.requests import Request
-from tileviz.kernels.toolkit.base import Kernel
+from tileviz.kernels.asked import AskedKernel
 from tileviz.lens.checks import Check, Code, checks
 from tileviz.lens.executed import executed_estimates, opcodes
 from tileviz.lens.loops import loops
@@ -24,7 +24,7 @@ def checked(code: Code) -> tuple[Check, ...]:
     return checks(code)
 
 
-def draw_checks(artifact: Artifact, request: Request, kernel: Kernel) -> None:
+def draw_checks(artifact: Artifact, request: Request, kernel: AskedKernel) -> None:
     """One line a check, what is bad first."""
     if artifact.source_language == "c":
         st.caption("The CPU target's C is one serial loop nest: there are no GPU instructions to check.")
@@ -75,7 +75,7 @@ def taxonomy_frame() -> pd.DataFrame:
     )
 
 
-def draw_shapes(artifact: Artifact, request: Request, kernel: Kernel) -> None:
+def draw_shapes(artifact: Artifact, request: Request, kernel: AskedKernel) -> None:
     """Counts by opcode, the executed estimate, and loops."""
     st.markdown("**Tensor cores, copies and matrix loads by shape**", help=STATIC)
     frame = shape_frame(artifact)
@@ -147,7 +147,7 @@ def loop_frame(sass: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["lines", "depth", "instructions", "in the body"])
 
 
-def executed_words(artifact: Artifact, request: Request, kernel: Kernel) -> list[str]:
+def executed_words(artifact: Artifact, request: Request, kernel: AskedKernel) -> list[str]:
     """The estimate of executed tensor-core instructions of a block, a sentence each, with what one is worth."""
     flops, grid = kernel.cost(request.problem).flops, artifact.resources.grid
     if not artifact.sass or not grid or not flops:

@@ -12,7 +12,7 @@ from tileviz.engine.presets import recorded_words
 from tileviz.engine.requests import Request
 from tileviz.errors import BadRequest
 from tileviz.formats import assignments
-from tileviz.kernels.toolkit.base import Kernel
+from tileviz.kernels.asked import AskedKernel
 from tileviz.records import Artifact, JobView, Trial
 from tileviz.ui.codeview import compare, evidence, lowering, panes, recent, rungs, texts
 from tileviz.ui.form import recorded, sidebar, state
@@ -99,7 +99,7 @@ def header(chosen: Chosen, request: Request | None, why_not: str, job: JobView |
     return word
 
 
-def _recent(kernel: Kernel) -> None:
+def _recent(kernel: AskedKernel) -> None:
     """The chooser of A among what is stored."""
     known = {t.trial: t for t in recent.compiled(kernel.name)}
     st.selectbox(
@@ -222,7 +222,7 @@ def _failed(request: Request, artifact: Artifact) -> Artifact:
     return artifact
 
 
-def _downloads(artifact: Artifact, kernel: Kernel) -> None:
+def _downloads(artifact: Artifact, kernel: AskedKernel) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption("Download:")
         for title in texts.titles(artifact):
@@ -244,7 +244,7 @@ def _downloads(artifact: Artifact, kernel: Kernel) -> None:
         st.caption(plain(resources.made_by(artifact)))
 
 
-def _tabs(artifact: Artifact, request: Request, kernel: Kernel, word: str) -> None:
+def _tabs(artifact: Artifact, request: Request, kernel: AskedKernel, word: str) -> None:
     """Only the open tab is drawn."""
     against = compare.other(word, request)
     tabs = st.tabs(list(TABS), key="tab", bind="query-params", on_change="rerun", default=COUNTS)
@@ -261,7 +261,7 @@ def _tabs(artifact: Artifact, request: Request, kernel: Kernel, word: str) -> No
                 draw()
 
 
-def _counts(artifact: Artifact, request: Request, kernel: Kernel) -> None:
+def _counts(artifact: Artifact, request: Request, kernel: AskedKernel) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         evidence.draw_classes(artifact)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from tileviz import lens
-from tileviz.kernels.toolkit.base import Kernel
+from tileviz.kernels.asked import AskedKernel
 from tileviz.lens.taxonomy import instruction
 from tileviz.records import Artifact, JobView
 from tileviz.ui.codeview import texts
@@ -29,7 +29,7 @@ FIRST_S = 1.0
 """Most seconds that the rest of the page waits for the panes."""
 
 
-def draw(artifact: Artifact, kernel: Kernel, growing: bool = False) -> None:
+def draw(artifact: Artifact, kernel: AskedKernel, growing: bool = False) -> None:
     """Both panes, in a fragment of their own: choosing a text or clicking a line leaves the rest of the page alone.
 
     `growing`: the artifact is still being made. The panes then show the rest of it as soon as it is there, before the page runs again:
@@ -53,7 +53,7 @@ def whole(artifact: Artifact, hold_s: float) -> Artifact:
     return found or artifact
 
 
-def _draw(artifact: Artifact, kernel: Kernel, growing: bool = False) -> None:
+def _draw(artifact: Artifact, kernel: AskedKernel, growing: bool = False) -> None:
     if growing:  # while the page itself runs, nothing waits
         artifact = whole(artifact, HOLD_S if st.session_state.get("_panes_drawn") else 0.0)
         if artifact.ptx is not None:
@@ -74,7 +74,7 @@ def _keep_last(clicks: Sequence[Click | None]) -> None:
         st.query_params["at"] = f"{last.title}:{last.line}"
 
 
-def _side(side: str, artifact: Artifact, kernel: Kernel) -> Click | None:
+def _side(side: str, artifact: Artifact, kernel: AskedKernel) -> Click | None:
     options = texts.titles(artifact)
     default = texts.PYTHON if side == "left" else next(t for t in (texts.CUDA, texts.C) if t in options)
     chosen = st.segmented_control(

@@ -6,7 +6,7 @@ import zipfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tileviz.kernels.toolkit.base import Kernel
+from tileviz.kernels.asked import AskedKernel
 from tileviz.lens import opening
 from tileviz.lens.directives import hide
 from tileviz.records import Artifact
@@ -59,7 +59,7 @@ def there(artifact: Artifact) -> list[str]:
     return [title for title in titles(artifact) if title == PYTHON or getattr(artifact, FIELDS[title]) is not None]
 
 
-def view(artifact: Artifact, kernel: Kernel, title: str) -> View:
+def view(artifact: Artifact, kernel: AskedKernel, title: str) -> View:
     """One text of an artifact. Every link goes by lines of the CUDA (or C) text."""
     if title == PYTHON:
         return _python(artifact, kernel)
@@ -86,7 +86,7 @@ def narrow(sass: str) -> str:
 _PADDED = re.compile(r"^[ \t]+/\*([0-9a-f]{4,})\*/[ \t]+(@!?U?P\w+[ \t]+)?", re.M)
 
 
-def _python(artifact: Artifact, kernel: Kernel) -> View:
+def _python(artifact: Artifact, kernel: AskedKernel) -> View:
     """The tile program with the lines of its file; the artifact keeps the file as it was compiled."""
     if not artifact.program:
         return View(PYTHON, "python", hide(script.program_source(kernel), "python"))
@@ -111,16 +111,16 @@ def _is_linked(artifact: Artifact) -> bool:
     return bool(artifact.lines)
 
 
-def file_name(artifact: Artifact, kernel: Kernel, title: str) -> str:
+def file_name(artifact: Artifact, kernel: AskedKernel, title: str) -> str:
     return f"{kernel.name}_{artifact.target}.{FILES[title]}"
 
 
-def whole(artifact: Artifact, kernel: Kernel, title: str) -> str | None:
+def whole(artifact: Artifact, kernel: AskedKernel, title: str) -> str | None:
     """A text as it is downloaded: the kernel's whole file, and SASS as nvdisasm printed it."""
     return (artifact.program or kernel.source) if title == PYTHON else getattr(artifact, FIELDS[title])
 
 
-def archive(artifact: Artifact, kernel: Kernel) -> bytes:
+def archive(artifact: Artifact, kernel: AskedKernel) -> bytes:
     """A zip of every text that there is, the machine code and the kernel's whole file among them."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as packed:

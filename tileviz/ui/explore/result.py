@@ -7,7 +7,7 @@ import streamlit as st
 
 from tileviz.engine.requests import Request
 from tileviz.formats import age, assignments
-from tileviz.kernels.toolkit.base import Kernel
+from tileviz.kernels.asked import AskedKernel
 from tileviz.records import JobView, Trial
 from tileviz.ui.explore import error_map, evidence, traffic
 from tileviz.ui.form import measuring, recorded
@@ -109,7 +109,7 @@ def _nothing_yet(chosen: Chosen, request: Request | None) -> None:
     _program(chosen.kernel)
 
 
-def _program(kernel: Kernel) -> None:
+def _program(kernel: AskedKernel) -> None:
     title = f"{kernel.name}: the tile program"
     code.pane(script.program_source(kernel), "python", key="program", title=title, file=f"{kernel.name}.py")
 

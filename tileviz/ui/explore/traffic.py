@@ -3,12 +3,13 @@
 import pandas as pd
 import streamlit as st
 
-from tileviz.bench import ncu, traffic
+from tileviz import kernels
+from tileviz.bench import ncu
 from tileviz.engine import requests
 from tileviz.engine.options import Measuring, Where
 from tileviz.errors import TilevizError
 from tileviz.formats import age, duration_us, percent, significant, size_bytes
-from tileviz.records import Trial
+from tileviz.records import Chain, Trial
 from tileviz.ui.charts import style
 from tileviz.ui.charts.traffic import traffic_figure, traffic_frame
 from tileviz.ui.form import state
@@ -34,35 +35,35 @@ def draw(trial: Trial, running: bool) -> None:
     """The picture where the kernel has a model, the profile where it ran on a GPU."""
     if trial.status != "ok" or trial.timing is None:
         return
-    modelled, on_gpu = trial.kernel in traffic.MODELS, trial.device is not None and trial.device != "cpu"
-    if modelled:
-        _model(trial)
+    if found := chains_of(trial):
+        _model(found)
+    on_gpu = trial.device is not None and trial.device != "cpu"
     if on_gpu and not trial.recorded:
         _profile(trial, running)
 
 
-def _model(trial: Trial) -> None:
-    found, ours = chains_of(trial)
+def _model(found: tuple[Chain, ...]) -> None:
     st.markdown("**Memory traffic, by formula**", help=MODEL_HELP)
     st.plotly_chart(
-        traffic_figure(traffic_frame(found, ours)), key="traffic", config=style.CONFIG,
+        traffic_figure(traffic_frame(found)), key="traffic", config=style.CONFIG,
         alt="Model bytes of each chain through each level of memory",
     )  # fmt: skip
-    st.caption(plain(saved(found, ours)))
+    st.caption(plain(saved(found)))
 
 
-def chains_of(trial: Trial) -> tuple[tuple[traffic.Chain, ...], str]:
-    """(the chains of this problem and config on its device, the name of ours)."""
+def chains_of(trial: Trial) -> tuple[Chain, ...]:
+    """The chains of this problem and config on its device; none for a kernel without a model, or one that is not here."""
+    if trial.kernel not in kernels.names():
+        return ()
     device = next((d for d in places.devices() if d.id == trial.device), None)
     learned = learned_device(trial.device) or device
     facts = learned.facts if learned is not None else {}
-    found = traffic.chains(trial.kernel, trial.problem, trial.config, facts.get("l2_bytes"), facts.get("sm_count"))
-    return found, traffic.ours(trial.kernel, trial.problem, trial.config)
+    return kernels.kernel(trial.kernel).traffic(trial.problem, trial.config, facts.get("l2_bytes"), facts.get("sm_count"))
 
 
-def saved(chains: tuple[traffic.Chain, ...], ours: str) -> str:
+def saved(chains: tuple[Chain, ...]) -> str:
     """What our chain moves of what the first one does, in a sentence; with its note."""
-    first, own = chains[0], next(chain for chain in chains if chain.name == ours)
+    first, own = chains[0], next(chain for chain in chains if chain.ours)
     note = f" {own.note[:1].upper()}{own.note[1:]}." if own.note else ""
     if own is first:
         return f"{size_bytes(own.total('dram'))} through DRAM.{note}"
@@ -91,9 +92,8 @@ def _profile(trial: Trial, running: bool) -> None:
 
 def model_bytes(trial: Trial) -> float | None:
     """DRAM bytes by formula, of the kernel's own chain or else its cost."""
-    if trial.kernel in traffic.MODELS:
-        found, ours = chains_of(trial)
-        return next(chain for chain in found if chain.name == ours).total("dram")
+    if found := chains_of(trial):
+        return next(chain for chain in found if chain.ours).total("dram")
     return trial.gbps * trial.timing.median_us * 1e3 if trial.gbps and trial.timing else None
 
 

@@ -9,7 +9,8 @@ import streamlit as st
 from tileviz import kernels
 from tileviz.errors import TilevizError
 from tileviz.formats import assignments, word
-from tileviz.kernels.toolkit.base import Choice, Flag, Kernel, Knob
+from tileviz.kernels.asked import AskedKernel
+from tileviz.kernels.card import Choice, Flag, Knob
 from tileviz.kernels.toolkit.pass_configs import COMMAND_LINE_ONLY, OFFERED, parse_pass_config
 from tileviz.records import Config, Problem
 from tileviz.ui.form import start_of_knobs, state
@@ -34,7 +35,7 @@ WIDEST = {KNOB_WIDTH: 28, FIELD_WIDTH: 34}
 class Chosen:
     """What the form says now."""
 
-    kernel: Kernel
+    kernel: AskedKernel
     place: Place
     problem: Problem | None
     """None when a value of it cannot be meant."""
@@ -52,7 +53,7 @@ class Chosen:
         return {**(self.problem or {}), **(self.config or {})}
 
 
-def kernel_and_place() -> tuple[Kernel, Place]:
+def kernel_and_place() -> tuple[AskedKernel, Place]:
     """The two choosers at the top."""
     names = list(kernels.names())
     name = st.selectbox(
@@ -71,7 +72,7 @@ def kernel_and_place() -> tuple[Kernel, Place]:
     return kernels.kernel(name), chosen
 
 
-def problem(kernel: Kernel, chosen: Place) -> tuple[Problem | None, dict[str, str]]:
+def problem(kernel: AskedKernel, chosen: Place) -> tuple[Problem | None, dict[str, str]]:
     """Sizes, dtype and flags; (problem, mistakes)."""
     own, mistakes, values = state.defaults(kernel, chosen).words, {}, {}
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
@@ -107,7 +108,7 @@ def problem(kernel: Kernel, chosen: Place) -> tuple[Problem | None, dict[str, st
         return None, mistakes
 
 
-def config(kernel: Kernel, chosen: Place, problem: Problem | None) -> tuple[Config | None, dict[str, str]]:
+def config(kernel: AskedKernel, chosen: Place, problem: Problem | None) -> tuple[Config | None, dict[str, str]]:
     """Knobs and pass configs; (config, mistakes)."""
     start = state.defaults(kernel, chosen, problem)
     own, mistakes, values = {name: word(value) for name, value in start.config.items()}, {}, {}
@@ -144,7 +145,7 @@ def _choose(name: str, options: list[str], default: str, help: str, label_width:
         )
 
 
-def _type_value(kernel: Kernel, knob: Knob) -> dict[str, str]:
+def _type_value(kernel: AskedKernel, knob: Knob) -> dict[str, str]:
     """A field for a value that is not among the choices; gives the mistake, if any."""
     key = f"_typed:{knob.name}"
     st.text_input(
@@ -158,14 +159,14 @@ def _type_value(kernel: Kernel, knob: Knob) -> dict[str, str]:
 
 
 @guarded
-def _typed(kernel: Kernel, knob: Knob, key: str) -> None:
+def _typed(kernel: AskedKernel, knob: Knob, key: str) -> None:
     text = st.session_state.get(key, "")
     if text.strip() and not _parse_all([knob], {knob.name: text}):
         state.put(kernel, {knob.name: knob.parse(text)})
         st.session_state[key] = ""
 
 
-def offered_presets(kernel: Kernel, chosen: Place) -> dict[str, str]:
+def offered_presets(kernel: AskedKernel, chosen: Place) -> dict[str, str]:
     """{name or id: words}: the kernel's named problems, then what was tuned for this target, the user's own first."""
     named = {p.name: p.name for p in kernel.presets if p.kind in ("any", chosen.target.kind)}
     tuned = [t for t in known_presets(kernel.name) if t.target == chosen.target.name]
@@ -173,7 +174,7 @@ def offered_presets(kernel: Kernel, chosen: Place) -> dict[str, str]:
 
 
 @guarded
-def _preset_chosen(kernel: Kernel, chosen: Place) -> None:
+def _preset_chosen(kernel: AskedKernel, chosen: Place) -> None:
     name = st.session_state.get("_preset")
     if name:
         state.load_preset(kernel, chosen, name)

@@ -13,7 +13,7 @@ from tileviz.engine import presets
 from tileviz.engine.presets import recorded_words
 from tileviz.engine.requests import Request
 from tileviz.formats import assignments, bandwidth, compared_with, duration_us, significant
-from tileviz.kernels.toolkit.base import Kernel
+from tileviz.kernels.asked import AskedKernel
 from tileviz.measured import fastest_baseline
 from tileviz.records import Trial, TunedConfig
 from tileviz.ui.form import state
@@ -30,7 +30,7 @@ def same(request: Request | None) -> Trial | None:
     return there.same(request.kernel, request.problem, request.config, request.target) if there is not None and request else None
 
 
-def nearest(kernel: Kernel, request: Request | None, chosen: Chosen) -> TunedConfig | None:
+def nearest(kernel: AskedKernel, request: Request | None, chosen: Chosen) -> TunedConfig | None:
     """The recorded best config of the problem that is nearest to the form's; where none is like it, that of the kernel's usual one."""
     offered = [tuned for tuned in known_presets(kernel.name) if tuned.recorded]
     problem = request.problem if request is not None else chosen.problem
@@ -41,7 +41,7 @@ def nearest(kernel: Kernel, request: Request | None, chosen: Chosen) -> TunedCon
     return min(offered, key=lambda tuned: (presets.distance(kernel, usual, tuned.problem), -math.prod(_sizes(kernel, tuned))))
 
 
-def _sizes(kernel: Kernel, tuned: TunedConfig) -> list[int]:
+def _sizes(kernel: AskedKernel, tuned: TunedConfig) -> list[int]:
     return list(presets.sizes_of(kernel, tuned.problem).values())
 
 

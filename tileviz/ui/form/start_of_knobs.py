@@ -4,7 +4,7 @@ import streamlit as st
 
 from tileviz.engine.presets import source_words
 from tileviz.formats import compared_with, duration_us, significant, word
-from tileviz.kernels.toolkit.base import Kernel
+from tileviz.kernels.asked import AskedKernel
 from tileviz.records import Problem, TunedConfig
 from tileviz.ui.form import state
 from tileviz.ui.form.state import Defaults
@@ -17,7 +17,7 @@ TITLE_HELP = (
 )
 
 
-def draw(kernel: Kernel, chosen: Place, problem: Problem | None, start: Defaults) -> None:
+def draw(kernel: AskedKernel, chosen: Place, problem: Problem | None, start: Defaults) -> None:
     """The title, the buttons, and a line that says whose config this is."""
     state.keep_base()
     offered = state.preset_of(kernel, chosen, problem) if problem is not None else None
@@ -35,12 +35,12 @@ def draw(kernel: Kernel, chosen: Place, problem: Problem | None, start: Defaults
     st.caption(plain(line(kernel, problem, start, offered)), help=plain(about(offered)))
 
 
-def _button(label: str, kernel: Kernel, chosen: Place, problem: Problem, *, plain: bool, help: str) -> None:
+def _button(label: str, kernel: AskedKernel, chosen: Place, problem: Problem, *, plain: bool, help: str) -> None:
     name = "_start_plain" if plain else "_start_preset"
     st.button(label, key=name, type="tertiary", on_click=state.start_from, args=(kernel, chosen, problem, plain), help=help)
 
 
-def line(kernel: Kernel, problem: Problem, start: Defaults, offered: TunedConfig) -> str:
+def line(kernel: AskedKernel, problem: Problem, start: Defaults, offered: TunedConfig) -> str:
     """`From the preset recorded on NVIDIA H200, 2026-11-29, at M=4096 N=4096 K=4096; 2 knobs changed`."""
     if start.preset is None:
         return f"Plain defaults. There is a preset, {source_words(offered, kernel, problem)}."

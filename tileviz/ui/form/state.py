@@ -17,7 +17,7 @@ from tileviz.engine import presets
 from tileviz.engine.options import FLUSHES, INPUTS, L2_MODES
 from tileviz.errors import BadRequest, TilevizError
 from tileviz.formats import word
-from tileviz.kernels.toolkit.base import Kernel
+from tileviz.kernels.asked import AskedKernel
 from tileviz.kernels.toolkit.pass_configs import parse_pass_config
 from tileviz.records import FLOP_COUNTS, Problem, Trial, TunedConfig
 from tileviz.ui.form.measuring import seed_mistake
@@ -64,7 +64,7 @@ class Defaults:
         return {name: word(value) for name, value in {**self.problem, **self.config}.items()}
 
 
-def defaults(kernel: Kernel, chosen: Place, problem: Problem | None = None) -> Defaults:
+def defaults(kernel: AskedKernel, chosen: Place, problem: Problem | None = None) -> Defaults:
     """The default problem of this place, and the config that `problem` (or else that one) starts from: the nearest preset's, or the plain
     defaults where there is none or none is wanted."""
     own = kernel.problem({}, chosen.target.kind)
@@ -72,7 +72,7 @@ def defaults(kernel: Kernel, chosen: Place, problem: Problem | None = None) -> D
     return Defaults(own, *presets.start(kernel, problem or own, chosen.target, offered, device=_device_name(chosen)))
 
 
-def preset_of(kernel: Kernel, chosen: Place, problem: Problem) -> TunedConfig | None:
+def preset_of(kernel: AskedKernel, chosen: Place, problem: Problem) -> TunedConfig | None:
     """The preset that this problem would start from, wanted or not."""
     return presets.start(kernel, problem, chosen.target, known_presets(kernel.name), device=_device_name(chosen))[1]
 
@@ -87,7 +87,7 @@ def is_plain() -> bool:
 
 
 @guarded
-def start_from(kernel: Kernel, chosen: Place, problem: Problem, plain: bool) -> None:
+def start_from(kernel: AskedKernel, chosen: Place, problem: Problem, plain: bool) -> None:
     """Every knob back to where this problem starts from: the preset or the plain defaults. In a callback."""
     st.session_state["_plain"] = plain
     put_config(kernel, defaults(kernel, chosen, problem).config)
@@ -103,7 +103,7 @@ def keep_base() -> None:
         st.query_params.pop(BASE, None)
 
 
-def follow_problem(kernel: Kernel, own: dict[str, str]) -> None:
+def follow_problem(kernel: AskedKernel, own: dict[str, str]) -> None:
     """Before the knobs are drawn: those that nobody touched move to what suits the problem and target of now."""
     known = st.session_state.get("_own", {})
     before = known.get(kernel.name, own)
@@ -113,15 +113,14 @@ def follow_problem(kernel: Kernel, own: dict[str, str]) -> None:
     st.session_state["_own"] = {kernel.name: own}
 
 
-def settle(kernel: Kernel, chosen: Place, problem: Problem) -> None:
+def settle(kernel: AskedKernel, chosen: Place, problem: Problem) -> None:
     """After a whole config was loaded with its problem: those knobs stand as they are, even where they are another problem's defaults."""
     st.session_state["_own"] = {kernel.name: words_of(defaults(kernel, chosen, problem).config)}
 
 
 def first_kernel() -> str:
-    """The one a newcomer meets: GEMM where there is one."""
-    names = kernels.names()
-    return "gemm" if "gemm" in names else names[0]
+    """The one a newcomer meets."""
+    return kernels.FIRST
 
 
 # what a link asks for
@@ -213,13 +212,13 @@ def checked_link(asked: dict[str, str]) -> tuple[dict[str, str], list[str]]:
     return kept, notes
 
 
-def _pass_config_parser(kernel: Kernel, name: str):
+def _pass_config_parser(kernel: AskedKernel, name: str):
     if "." not in name:
         raise BadRequest(f"{kernel.name} has no field or knob of this name, so it was left out")
     return lambda value: parse_pass_config(name, value)
 
 
-def link_to(kernel: Kernel, chosen: Place, values: dict[str, Any], **more: str) -> str:
+def link_to(kernel: AskedKernel, chosen: Place, values: dict[str, Any], **more: str) -> str:
     """The whole view as a query string: every value, defaults too, so that it means the same on a machine with other defaults."""
     return "?" + urlencode({"kernel": kernel.name, "target": chosen.target.name, **words_of(values), **more})
 
@@ -227,7 +226,7 @@ def link_to(kernel: Kernel, chosen: Place, values: dict[str, Any], **more: str) 
 # changing what the form holds, from callbacks only
 
 
-def put(kernel: Kernel, values: dict[str, Any]) -> None:
+def put(kernel: AskedKernel, values: dict[str, Any]) -> None:
     """Writes values into the form."""
     for name, value in values.items():
         st.session_state[name] = word(value)
@@ -235,21 +234,21 @@ def put(kernel: Kernel, values: dict[str, Any]) -> None:
             offer(kernel, name, word(value))
 
 
-def put_config(kernel: Kernel, config: dict[str, Any]) -> None:
+def put_config(kernel: AskedKernel, config: dict[str, Any]) -> None:
     """Writes a whole config: pass configs that it does not name go back to TileLang's own default."""
     for name in [key for key in st.session_state if isinstance(key, str) and key.startswith("tl.")]:
         st.session_state[name] = ""
     put(kernel, config)
 
 
-def offer(kernel: Kernel, knob: str, value: str) -> None:
+def offer(kernel: AskedKernel, knob: str, value: str) -> None:
     """Adds a typed value to the choices of a knob, for this session."""
     extra = st.session_state.setdefault(f"_offered:{kernel.name}", {})
     if value not in extra.setdefault(knob, []):
         extra[knob].append(value)
 
 
-def choices(kernel: Kernel, knob, default: str) -> list[str]:
+def choices(kernel: AskedKernel, knob, default: str) -> list[str]:
     """The choices of a knob as words: its own, the default of this place, and those typed in this session."""
     own = [word(c) for c in knob.choices]
     typed = st.session_state.get(f"_offered:{kernel.name}", {}).get(knob.name, [])
@@ -278,7 +277,7 @@ def target_changed() -> None:
 
 
 @guarded
-def load_preset(kernel: Kernel, chosen: Place, name: str) -> None:
+def load_preset(kernel: AskedKernel, chosen: Place, name: str) -> None:
     """A problem by its name, or a preset by its id, with the config that goes with it."""
     tuned = next((t for t in known_presets(kernel.name) if t.id == name), None)
     named = tuned or next(p for p in kernel.presets if p.name == name)
@@ -375,7 +374,7 @@ def carry(page: str) -> None:
         st.session_state["_place_word"] = values["target"]
 
 
-def remember(kernel: Kernel, chosen: Place, values: dict[str, Any]) -> None:
+def remember(kernel: AskedKernel, chosen: Place, values: dict[str, Any]) -> None:
     """Keeps what the form says for `carry`."""
     st.session_state["_form_words"] = {"kernel": kernel.name, "target": chosen.word, **words_of(values)}
     for knob in kernel.knobs:

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from tileviz import lens
-from tileviz.kernels.toolkit.base import Kernel
+from tileviz.kernels.asked import AskedKernel
 from tileviz.lens.directives import hide
 from tileviz.lens.opening import opening, program_row
 from tileviz.records import Artifact
@@ -19,7 +19,7 @@ MOST_HEIGHT = 560
 """Pixels of the pane; a short text takes less, and the reader may drag it to another height."""
 
 
-def draw(artifact: Artifact, kernel: Kernel) -> None:
+def draw(artifact: Artifact, kernel: AskedKernel) -> None:
     """A chooser of texts and the pane. A text that could not be made says why."""
     texts = texts_of(artifact, kernel)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
@@ -43,7 +43,7 @@ def pane(text: str, language: str, *, key: str, title: str, file: str) -> None:
     code_pane(Text(text, language, title, file, classes, spans, top=top), key=key, height=MOST_HEIGHT)
 
 
-def texts_of(artifact: Artifact, kernel: Kernel) -> dict[str, tuple[str | None, str]]:
+def texts_of(artifact: Artifact, kernel: AskedKernel) -> dict[str, tuple[str | None, str]]:
     """{title: (text or None when it could not be made, language)}, the source first."""
     language = artifact.source_language
     found = {SOURCE_TITLES[language]: (artifact.source, language)}

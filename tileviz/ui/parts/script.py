@@ -3,7 +3,7 @@
 import shlex
 
 from tileviz.formats import word
-from tileviz.kernels.toolkit.base import Kernel
+from tileviz.kernels.asked import AskedKernel
 from tileviz.kernels.toolkit.stand_in import CPU_NO_OPS
 from tileviz.records import Config, Problem, Target
 from tileviz.ui.parts.extract import as_it_stands, definitions
@@ -71,7 +71,7 @@ print(artifact.kernel_source)  # no device for {arch} here: the code can be read
 """
 
 
-def command(kernel: Kernel, kind: str, problem: Problem, config: Config, target: Target, device: str | None) -> str:
+def command(kernel: AskedKernel, kind: str, problem: Problem, config: Config, target: Target, device: str | None) -> str:
     """The shell line that does the same; every value is written out."""
     parts = ["python", "-m", "tileviz", kind, kernel.name]
     for name, value in problem.items():
@@ -83,7 +83,7 @@ def command(kernel: Kernel, kind: str, problem: Problem, config: Config, target:
     return " ".join(shlex.quote(part) for part in parts)
 
 
-def script(kernel: Kernel, problem: Problem, config: Config, target: Target, device: str | None) -> str:
+def script(kernel: AskedKernel, problem: Problem, config: Config, target: Target, device: str | None) -> str:
     """The tile program with these knobs as one file: it needs TileLang and PyTorch, and nothing of tileviz.
 
     With a device it compiles, runs and checks; without one it prints the generated code.
@@ -103,6 +103,6 @@ def script(kernel: Kernel, problem: Problem, config: Config, target: Target, dev
     return "".join(parts)
 
 
-def program_source(kernel: Kernel) -> str:
+def program_source(kernel: AskedKernel) -> str:
     """The tile program alone, with the helpers it calls, as they stand in the kernel's file."""
     return as_it_stands(kernel.source, ("program",))

@@ -15,7 +15,8 @@ from tileviz.engine.sweeps.request import Searching, SweepRequest, resolve_sweep
 from tileviz.engine.sweeps.space import Space, offered_values
 from tileviz.errors import TilevizError
 from tileviz.formats import word
-from tileviz.kernels.toolkit.base import Choice, Flag, Kernel
+from tileviz.kernels.asked import AskedKernel
+from tileviz.kernels.card import Choice, Flag
 from tileviz.kernels.toolkit.pass_configs import COMMAND_LINE_ONLY, OFFERED, choices, known_pass_configs, parse_pass_config
 from tileviz.records import Config
 from tileviz.ui.form import forms, state
@@ -49,7 +50,7 @@ KEEP = {"persist_state": "session"}
 class SetUp:
     """What the sidebar says now."""
 
-    kernel: Kernel
+    kernel: AskedKernel
     place: Place
     request: SweepRequest | None
     """None when something cannot be meant."""
@@ -70,7 +71,7 @@ def draw() -> SetUp:
     return replace(resolved(kernel, place, problems, values, how, mistakes), race=race)
 
 
-def resolved(kernel: Kernel, place: Place, problems: list, values: dict, how: dict[str, dict], mistakes: list[str]) -> SetUp:
+def resolved(kernel: AskedKernel, place: Place, problems: list, values: dict, how: dict[str, dict], mistakes: list[str]) -> SetUp:
     """The set-up with its request and space, or with what is wrong. `how` holds the fields of `searching` and `measuring`."""
     if mistakes:
         return SetUp(kernel, place, None, None, mistakes)
@@ -100,7 +101,7 @@ def _resolved(asked: str, device: str, _devices) -> tuple[SweepRequest, Space]:
     )  # fmt: skip
 
 
-def key(kernel: Kernel, name: str) -> str:
+def key(kernel: AskedKernel, name: str) -> str:
     """The widget of a field or knob of a kernel's set-up."""
     return f"sw:{kernel.name}:{name}"
 
@@ -108,7 +109,7 @@ def key(kernel: Kernel, name: str) -> str:
 # the problem
 
 
-def _problems(kernel: Kernel, place: Place, mistakes: list[str]) -> list[dict[str, str]]:
+def _problems(kernel: AskedKernel, place: Place, mistakes: list[str]) -> list[dict[str, str]]:
     own, values = state.defaults(kernel, place).words, {}
     st.markdown("**Problem**", help="Several values, such as 512, 1024 or 512..4096 for doublings, make several problems.")
     typed = [f for f in kernel.fields if not isinstance(f, (Choice, Flag))]
@@ -140,7 +141,7 @@ def _problems(kernel: Kernel, place: Place, mistakes: list[str]) -> list[dict[st
 # the knobs
 
 
-def _start(kernel: Kernel, place: Place, problems: list[dict[str, str]]) -> Config:
+def _start(kernel: AskedKernel, place: Place, problems: list[dict[str, str]]) -> Config:
     """Where a run of the first problem would start."""
     try:
         first = kernel.problem(problems[0], place.target.kind) if problems else None
@@ -149,7 +150,7 @@ def _start(kernel: Kernel, place: Place, problems: list[dict[str, str]]) -> Conf
     return state.defaults(kernel, place, first).config
 
 
-def _knobs(kernel: Kernel, place: Place, own: Config, mistakes: list[str]) -> dict[str, list[str]]:
+def _knobs(kernel: AskedKernel, place: Place, own: Config, mistakes: list[str]) -> dict[str, list[str]]:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         st.markdown("**Knobs**", help="Every combination of the chosen values is a config. One value fixes a knob.")
         st.space("stretch")
@@ -183,7 +184,7 @@ def which_vary(values: dict[str, list[str]], own: Config, offered: dict[str, lis
 
 
 def _pick(
-    kernel: Kernel, name: str, options: list[str], default: list[str], help: str, width: int, mistakes: list[str], knob=None
+    kernel: AskedKernel, name: str, options: list[str], default: list[str], help: str, width: int, mistakes: list[str], knob=None
 ) -> list[str]:
     """Name on the left, values to switch on and off on the right; the last one opens a field to type in."""
     beside = sum(len(option) + 3 for option in options) <= WIDEST[width]
@@ -201,7 +202,7 @@ def _pick(
     return list(dict.fromkeys(found))
 
 
-def _type_values(kernel: Kernel, knob, mistakes: list[str]) -> list[str]:
+def _type_values(kernel: AskedKernel, knob, mistakes: list[str]) -> list[str]:
     text = st.text_input(
         f"{knob.name}: more values", key=key(kernel, f"_typed:{knob.name}"), label_visibility="collapsed",
         placeholder=f"{knob.name}: {knob.minimum:,} to {knob.maximum:,}, such as 96, 192", **KEEP,
@@ -211,12 +212,12 @@ def _type_values(kernel: Kernel, knob, mistakes: list[str]) -> list[str]:
     return good
 
 
-def _typed_before(kernel: Kernel, name: str) -> list[str]:
+def _typed_before(kernel: AskedKernel, name: str) -> list[str]:
     """Values that a loaded sweep brought along."""
     return st.session_state.get(f"_sw_offered:{kernel.name}", {}).get(name, [])
 
 
-def _pass_configs(kernel: Kernel, mistakes: list[str]) -> dict[str, list[str]]:
+def _pass_configs(kernel: AskedKernel, mistakes: list[str]) -> dict[str, list[str]]:
     values = {}
     with st.expander("Pass configs", icon=":material/build:"):
         known = [n for n in dict.fromkeys([*OFFERED, *known_pass_configs()]) if n not in COMMAND_LINE_ONLY]
@@ -237,7 +238,7 @@ def _pass_configs(kernel: Kernel, mistakes: list[str]) -> dict[str, list[str]]:
 
 
 @guarded
-def _set_all(kernel: Kernel, place: Place, own: Config | None) -> None:
+def _set_all(kernel: AskedKernel, place: Place, own: Config | None) -> None:
     """Every knob to its one value of `own`, or without it to all that are made for the target."""
     for knob in kernel.knobs:
         words = [word(c) for c in knob.offered(place.target.name)] if own is None else [word(own[knob.name])]
@@ -247,7 +248,7 @@ def _set_all(kernel: Kernel, place: Place, own: Config | None) -> None:
 # how to search
 
 
-def _search(kernel: Kernel, place: Place) -> tuple[dict[str, dict[str, Any]], bool]:
+def _search(kernel: AskedKernel, place: Place) -> tuple[dict[str, dict[str, Any]], bool]:
     """(the fields of `searching` and `measuring`, whether to race TileLang's AutoTuner)."""
     st.markdown("**Search**")
     effort = st.segmented_control("Effort", EFFORTS, default="quick", required=True, key="sw_effort", help=EFFORT_HELP, **KEEP)
@@ -283,7 +284,7 @@ _BUDGETS = (("trials", "Most configs", 10**6), ("seconds", "Most seconds", 10**6
 
 
 @guarded
-def load(kernel: Kernel, request: dict[str, Any]) -> None:
+def load(kernel: AskedKernel, request: dict[str, Any]) -> None:
     """The set-up as a stored sweep had it. In a callback."""
     problems = request["problems"]
     for item in kernel.fields:
