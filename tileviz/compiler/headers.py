@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tileviz.compiler.targets import capability
+from tileviz.errors import ToolMissing
 
 HEAP_BYTES = 512 << 20
 """Address space that NVRTC keeps for a header: the largest (sm_90a) needs 434 MB."""
@@ -131,7 +132,10 @@ def prefix(arch: str) -> str:
 
 def template_dirs() -> tuple[Path, ...]:
     """TileLang's own include folders."""
-    root = Path(importlib.util.find_spec("tilelang").origin).parent
+    spec = importlib.util.find_spec("tilelang")
+    if spec is None or spec.origin is None:
+        raise ToolMissing("TileLang is not installed: pip install 'tilelang[nvcc]'")
+    root = Path(spec.origin).parent
     return root / "src", root / "3rdparty/cutlass/include"
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from tileviz.measured import Best, best_of
 from tileviz.records import ACTIVE, SweepState, Trial
 from tileviz.records_json import to_json
+from tileviz.store.part import StorePart
 from tileviz.store.rows import document
 from tileviz.store.sweep_rows import FLAGS, NOT_RUN, RESULTS, ROWS_AT_ONCE, SweepRow, rows_written, swept_trial_written
 
@@ -80,7 +81,7 @@ class Pace:
     """Configs by status, equal ones once; with those that a rule forbids."""
 
 
-class SweepStore:
+class SweepStore(StorePart):
     """The part of `Store` that knows sweeps; uses its `database`."""
 
     def create_sweep(

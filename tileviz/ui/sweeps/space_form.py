@@ -255,9 +255,7 @@ def _search(kernel: AskedKernel, place: Place) -> tuple[dict[str, dict[str, Any]
     searching: dict[str, Any] = {"effort": effort}
     measuring: dict[str, Any] = {}
     with st.expander("Strategy, budget, measuring", icon=":material/tune:"):
-        titles = {BY_EFFORT: "by effort: grid or model"} | {
-            n: c.title or n for n, c in STRATEGIES.items()
-        }
+        titles = {BY_EFFORT: "by effort: grid or model"} | {n: c.title or n for n, c in STRATEGIES.items()}
         chosen = st.selectbox("Strategy", list(titles), format_func=titles.get, key="sw_strategy", help=STRATEGY_HELP, **KEEP)
         searching["strategy"] = None if chosen == BY_EFFORT else chosen
         columns = st.columns(3, gap="small")
