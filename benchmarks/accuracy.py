@@ -14,7 +14,8 @@ from pathlib import Path
 
 from benchmarks.works import ACCURACY, nothing
 from tileviz.bench import clocks, facts, ncu, nvml
-from tileviz.bench.timers import Timer, pick_timer
+from tileviz.bench.pick_timer import pick_timer
+from tileviz.bench.timers import Timer
 from tileviz.cli.terminal import printed
 from tileviz.engine.processes.lanes import package_root
 from tileviz.errors import TilevizError

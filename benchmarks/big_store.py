@@ -25,13 +25,16 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks.page_latency import FLAGS, IDLE, Wait, browser_path, free_port, print_table, served, since_click, stop_engine
 from tileviz.engine import client, requests
+from tileviz.engine.options import Measuring, Where
 from tileviz.engine.sweeps import client as sweeps
-from tileviz.engine.sweeps.request import resolve_sweep
+from tileviz.engine.sweeps.request import Given, Searching, resolve_sweep
 from tileviz.kernels import kernel
 from tileviz.records import Trial
 from tileviz.store import Store, new_id
 from tileviz.store.sweeps import SweepRow
 
+ON_CPU = Where(target="cpu")
+ALONE = Measuring(baselines=False)
 SIZES = {"M": 128, "N": 128, "K": 128}
 SEED_SPACE = {"block_M": [32, 64], "block_N": [32, 64], "block_K": [32]}
 FIXED = {knob.name: knob.default for knob in kernel("gemm").knobs if knob.name not in SEED_SPACE}
@@ -110,7 +113,7 @@ def main() -> int:
 def measured(home: Path, trials: int, repeats: int) -> list[Wait]:
     store, port = Store(home), free_port()
     kept = store.sweep("big0") is not None
-    if kept and not store.latest(requests.resolve("gemm", SIZES, target="cpu", baselines=False).key, "cpu"):
+    if kept and not store.latest(requests.resolve("gemm", SIZES, where=ON_CPU, measuring=ALONE).key, "cpu"):
         raise SystemExit(f"the store in {home} was built with another kernel file or other tools; delete it to build it again")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_path(playwright), args=list(FLAGS))
@@ -131,10 +134,12 @@ def measured(home: Path, trials: int, repeats: int) -> list[Wait]:
 
 def seeded(store: Store) -> str:
     """A small real sweep and some single runs, so that every page has something to show. Gives the sweep."""
-    request, space = resolve_sweep("gemm", SIZES, SEED_SPACE, fixed=FIXED, target="cpu", effort="full", baselines=False)
+    request, space = resolve_sweep(
+        "gemm", SIZES, SEED_SPACE, given=Given(fixed=FIXED), searching=Searching(effort="full"), where=ON_CPU, measuring=ALONE
+    )
     sweep = sweeps.submit(store, request, space)
     sweeps.wait(store, sweep, timeout=300)
-    single = requests.resolve("gemm", SIZES, target="cpu", baselines=False)
+    single = requests.resolve("gemm", SIZES, where=ON_CPU, measuring=ALONE)
     job = client.submit(store, single)
     client.wait(store, job, timeout=120)
     first = store.trial(store.job(job).trial)

@@ -26,14 +26,17 @@ from pathlib import Path
 
 from benchmarks.page_latency import stop_engine
 from tileviz.engine import client, requests
+from tileviz.engine.options import Measuring, Where
 from tileviz.engine.sweeps import client as sweeps
-from tileviz.engine.sweeps.request import resolve_sweep
+from tileviz.engine.sweeps.request import Given, Searching, resolve_sweep
 from tileviz.errors import TilevizError
 from tileviz.formats import duration_us
 from tileviz.kernels import kernel
 from tileviz.store import Store, Watch
 
 SESSIONS, BUSY_THREADS = 20, 2
+ON_CPU = Where(target="cpu")
+ALONE = Measuring(baselines=False)
 MOST_LOCK_S = 0.1
 
 SPACE = {
@@ -139,7 +142,7 @@ def measured(home: Path, sessions: int, busy: int) -> Figures:
 def session(store: Store, number: int, own: Session) -> None:
     """One person: Start of a sweep, Run, and both watched to their ends."""
     sweep = pressed(own, lambda: started(store, number))
-    job = pressed(own, lambda: client.submit(store, requests.resolve("vector_add", {"N": 1000 + number}, target="cpu", baselines=False)))
+    job = pressed(own, lambda: client.submit(store, requests.resolve("vector_add", {"N": 1000 + number}, where=ON_CPU, measuring=ALONE)))
     if job is not None:
         ended = client.wait(store, job, timeout=WAIT_S)
         trial = store.trial(ended.trial) if ended.trial else None
@@ -153,7 +156,9 @@ def session(store: Store, number: int, own: Session) -> None:
 
 def started(store: Store, number: int) -> str:
     sizes = {"M": 64 + number, "N": 64, "K": 64}
-    request, space = resolve_sweep("gemm", sizes, SPACE, fixed=FIXED, target="cpu", trials=1, finalists=1, baselines=False)
+    request, space = resolve_sweep(
+        "gemm", sizes, SPACE, given=Given(fixed=FIXED), searching=Searching(trials=1, finalists=1), where=ON_CPU, measuring=ALONE
+    )
     return sweeps.submit(store, request, space)
 
 

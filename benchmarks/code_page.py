@@ -22,6 +22,7 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.page_latency import FLAGS, IDLE, Wait, browser_path, free_port, print_table, served, stop_engine  # noqa: E402
 from tileviz import lens  # noqa: E402
 from tileviz.engine import client, requests  # noqa: E402
+from tileviz.engine.options import Where  # noqa: E402
 from tileviz.records import Artifact  # noqa: E402
 from tileviz.store import Store  # noqa: E402
 
@@ -98,7 +99,7 @@ def measure(store: Store, repeats: int) -> list[Wait]:
 
 def requests_for(config: dict, **problem):
     sizes = {"M": 512, "N": 512, "K": 512, **problem}
-    return requests.resolve("gemm", sizes, {**KNOBS, **config}, kind="compile", target=TARGET)
+    return requests.resolve("gemm", sizes, {**KNOBS, **config}, kind="compile", where=Where(TARGET))
 
 
 def compiled(store: Store, config: dict) -> Artifact:

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from benchmarks.works import FLUSH, Work
 from tileviz.bench import facts
-from tileviz.bench.timers import GPU_PLAN, Timer, pick_timer, time_callable
+from tileviz.bench.pick_timer import pick_timer
+from tileviz.bench.timers import GPU_PLAN, Timer, time_callable
 from tileviz.cli.terminal import printed
 from tileviz.errors import TilevizError
 from tileviz.formats import significant

@@ -17,6 +17,7 @@ from typing import Any
 from benchmarks.problems import AGAINST, judged
 from tileviz.cli.terminal import printed
 from tileviz.engine import client, presets
+from tileviz.engine.options import Measuring, Where
 from tileviz.engine.requests import local_devices, resolve
 from tileviz.errors import BadRequest, TilevizError
 from tileviz.formats import assignments, compared_value, compared_with, duration_us, percent, significant
@@ -66,7 +67,8 @@ def cases(device: Device, quick: bool, only: list[str] | None = None, texts: lis
 def measure(store: Store, case: Case, device: Device) -> Trial:
     """One trial, always measured anew. Raises TilevizError when the job gave none."""
     known = presets.known(store, case.kernel)
-    request = resolve(case.kernel, case.problem, device=device.id, timeout_s=300, presets=known, only_baselines=case.baselines)
+    how = Measuring(timeout_s=300, only_baselines=tuple(case.baselines))
+    request = resolve(case.kernel, case.problem, where=Where(device=device.id), measuring=how, presets=known)
     job = client.wait(store, client.submit(store, request), on_phase=lambda job: _say(f"  {case.words}: {job.phase or job.state}"))
     trial = store.trial(job.trial) if job.trial else None
     if trial is None:

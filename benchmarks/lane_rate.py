@@ -27,7 +27,10 @@ from benchmarks.sweep_rate import CPU_FIXED, CPU_PROBLEM, GPU_PROBLEM, eighty_tw
 from tileviz.compiler import runtime, toolchain  # noqa: E402
 from tileviz.engine import requests  # noqa: E402
 from tileviz.engine.jobs.compile import CompileJob  # noqa: E402
+from tileviz.engine.options import Measuring, Where  # noqa: E402
 from tileviz.records import Trial  # noqa: E402
+
+ALONE = Measuring(baselines=False)
 
 
 def milliseconds(step: Callable[[], object], times: int = 10) -> float:
@@ -187,7 +190,7 @@ def compiled(device: str, count: int) -> list[tuple]:
     configs = [{**CPU_FIXED, "block_M": 32, "block_N": 16 << i} for i in range(3)] if on_cpu else eighty_two(device)
     entries = []
     for config in configs[:count]:
-        request = requests.resolve("gemm", CPU_PROBLEM if on_cpu else GPU_PROBLEM, config, device=device, baselines=False)
+        request = requests.resolve("gemm", CPU_PROBLEM if on_cpu else GPU_PROBLEM, config, where=Where(device=device), measuring=ALONE)
         if not on_cpu:
             runtime.prepare(request.target)
         print("compiled", CompileJob(request, executable=True)().seconds, flush=True)

@@ -28,6 +28,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from tileviz.engine import client, requests  # noqa: E402
+from tileviz.engine.options import Measuring, Where  # noqa: E402
 from tileviz.store import Store  # noqa: E402
 
 FLAGS = (
@@ -192,7 +193,7 @@ def view(port: int, target: str = "cpu", **values) -> str:
 
 
 def run_once(store: Store, config: dict) -> None:
-    request = requests.resolve("gemm", SMALL, config, target="cpu", baselines=False)
+    request = requests.resolve("gemm", SMALL, config, where=Where(target="cpu"), measuring=Measuring(baselines=False))
     client.wait(store, client.submit(store, request), timeout=120)
 
 

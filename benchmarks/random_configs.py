@@ -28,6 +28,7 @@ sys.path.insert(0, str(ROOT))
 from tileviz import kernels  # noqa: E402
 from tileviz.compiler import targets  # noqa: E402
 from tileviz.engine import client  # noqa: E402
+from tileviz.engine.options import Measuring, Where  # noqa: E402
 from tileviz.engine.requests import Request, local_devices, resolve  # noqa: E402
 from tileviz.errors import BadRequest  # noqa: E402
 from tileviz.kernels.asked import AskedKernel  # noqa: E402
@@ -105,8 +106,9 @@ class Plan:
 
     def request(self, draw: Draw) -> Request:
         """Raises BadRequest where the draw makes no sense."""
-        place = {"kind": "compile", "target": self.target} if self.device is None else {"kind": "run", "device": self.device}
-        return resolve(draw.kernel, draw.problem, draw.config, baselines=False, timeout_s=self.timeout_s, **place)
+        kind, where = ("compile", Where(target=self.target)) if self.device is None else ("run", Where(device=self.device))
+        how = Measuring(baselines=False, timeout_s=self.timeout_s)
+        return resolve(draw.kernel, draw.problem, draw.config, kind=kind, where=where, measuring=how)
 
 
 def draw_problem(kernel: AskedKernel, target: str, rng: random.Random) -> Problem:

@@ -25,9 +25,10 @@ from tileviz.compiler import targets
 from tileviz.engine import client, presets
 from tileviz.engine.jobs import ceilings, importance
 from tileviz.engine.jobs.ceilings import stored_ceilings
+from tileviz.engine.options import Measuring, Where
 from tileviz.engine.requests import baseline_names, local_devices
 from tileviz.engine.sweeps import client as sweeps
-from tileviz.engine.sweeps.request import resolve_sweep
+from tileviz.engine.sweeps.request import Given, Searching, resolve_sweep
 from tileviz.errors import TilevizError
 from tileviz.formats import assignments, duration_us, rates, seconds, significant, size_bytes
 from tileviz.kernels import kernel as kernel_of
@@ -113,12 +114,15 @@ class Recorder:
         else:
             configs = shared_configs(plan, target, self._best_configs(plan))
         request, space = resolve_sweep(
-            plan.kernel, problems, configs=configs, seconds=main_s, effort="full",
-            strategy="grid" if part == "wide" else "model",  # where time runs out, a picture without holes; the likely ones first
-            device=self.device.id, baselines=self.baselines == "all" or (self.baselines == "wide" and part == "wide"),
-            only_baselines=self._against(plan, part),
-            timeout_s=CONFIG_S,
-            finalists=10 if part == "wide" else 4,
+            plan.kernel, problems, given=Given(configs),
+            searching=Searching(
+                "grid" if part == "wide" else "model", "full", seconds=main_s, finalists=10 if part == "wide" else 4,
+            ),  # where time runs out, a picture without holes; the likely ones first
+            where=Where(device=self.device.id),
+            measuring=Measuring(
+                baselines=self.baselines == "all" or (self.baselines == "wide" and part == "wide"),
+                only_baselines=self._against(plan, part), timeout_s=CONFIG_S,
+            ),
         )  # fmt: skip
         return sweeps.submit(self.store, request, space)
 

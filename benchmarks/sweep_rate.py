@@ -27,8 +27,9 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from tileviz.engine import client, requests  # noqa: E402
+from tileviz.engine.options import Measuring, Where  # noqa: E402
 from tileviz.engine.sweeps import client as sweeps  # noqa: E402
-from tileviz.engine.sweeps.request import resolve_sweep  # noqa: E402
+from tileviz.engine.sweeps.request import Given, Searching, resolve_sweep  # noqa: E402
 from tileviz.kernels import kernel  # noqa: E402
 from tileviz.store import Store  # noqa: E402
 
@@ -82,14 +83,14 @@ def fresh_home() -> Generator[Store]:
 
 def warm(store: Store, device: str) -> None:
     """One run of another kernel: the engine is up, the fork server warm, the device's child alive."""
-    request = requests.resolve("vector_add", {"N": 4096}, device=device, baselines=False)
+    request = requests.resolve("vector_add", {"N": 4096}, where=Where(device=device), measuring=Measuring(baselines=False))
     client.wait(store, client.submit(store, request), timeout=300)
     time.sleep(5.0 if device != "cpu" else 0.5)
 
 
 def swept(store: Store, device: str, **settings) -> tuple[dict, list[dict]]:
     """Runs one sweep. ({wall_s, main_s, lane_busy, started}, its frame)."""
-    request, space = resolve_sweep("gemm", device=device, baselines=False, **settings)
+    request, space = resolve_sweep("gemm", where=Where(device=device), measuring=Measuring(baselines=False), **settings)
     began = time.time()
     sweep = sweeps.submit(store, request, space)
     view = sweeps.wait(store, sweep, timeout=1800)
@@ -120,7 +121,9 @@ def on_cpu() -> list[Figure]:
     fixed = {**others(CPU_SPACE), **CPU_FIXED}
     with fresh_home() as store:
         warm(store, "cpu")
-        run, frame = swept(store, "cpu", problems=CPU_PROBLEM, values=CPU_SPACE, fixed=fixed, effort="full", strategy="grid")
+        run, frame = swept(
+            store, "cpu", problems=CPU_PROBLEM, values=CPU_SPACE, given=Given(fixed=fixed), searching=Searching("grid", "full")
+        )
     count = sum(row["status"] == "ok" for row in frame)
     return [
         Figure("configs checked and timed", count, ""),
@@ -135,15 +138,15 @@ def on_cpu() -> list[Figure]:
 
 def on_gpu(device: str, autotuner: bool) -> list[Figure]:
     configs = eighty_two(device)
-    settings = {"problems": GPU_PROBLEM, "configs": configs}
+    settings = {"problems": GPU_PROBLEM, "given": Given(configs)}
     with fresh_home() as store:
         warm(store, device)
-        run, frame = swept(store, device, effort="full", strategy="grid", **settings)
+        run, frame = swept(store, device, searching=Searching("grid", "full"), **settings)
     done = [row for row in frame if row["status"] == "ok"]
     best = min((row["median_us"] for row in done), default=float("inf"))
     with fresh_home() as store:
         warm(store, device)
-        quick, early = swept(store, device, effort="quick", **settings)
+        quick, early = swept(store, device, searching=Searching(effort="quick"), **settings)
     soon = [row["median_us"] for row in early if row["status"] == "ok" and (row["ended"] - quick["began"] <= QUICK_S or row["finalist"])]
     return [
         Figure("configs", len(frame), ""),
@@ -211,7 +214,7 @@ def race(device: str, given: Path, out: Path) -> int:
     folder = Path(tempfile.mkdtemp(prefix="tileviz-race-"))
     try:
         toolchain.configure_environment(folder)
-        request = requests.resolve("gemm", GPU_PROBLEM, device=device, baselines=False)
+        request = requests.resolve("gemm", GPU_PROBLEM, where=Where(device=device), measuring=Measuring(baselines=False))
         found = RaceJob(request, tuple(json.loads(given.read_text())), str(folder))()
         out.write_text(json.dumps({"wall_s": found.wall_s, "failed": found.failed, "says_us": found.says_us, "config": found.config}))
     finally:
@@ -221,7 +224,7 @@ def race(device: str, given: Path, out: Path) -> int:
 
 def eighty_two(device: str) -> list[dict]:
     """82 configs of the space that break no rule, the same ones each time."""
-    _, space = resolve_sweep("gemm", GPU_PROBLEM, GPU_SPACE, fixed=others(GPU_SPACE), device=device)
+    _, space = resolve_sweep("gemm", GPU_PROBLEM, GPU_SPACE, given=Given(fixed=others(GPU_SPACE)), where=Where(device=device))
     return some_of(space)
 
 

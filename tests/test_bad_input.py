@@ -9,10 +9,10 @@ import sys
 import psutil
 import pytest
 
+from tests.asked import resolve
 from tests.conftest import engine_pid, none_left, processes_of, tileviz, tileviz_process
 from tests.waiting import until
 from tileviz.engine import client
-from tileviz.engine.requests import resolve
 from tileviz.errors import EngineError
 from tileviz.store import Store
 

@@ -6,7 +6,7 @@ timing give is in `measured`, and `records_json` turns any record into a JSON do
 
 import json
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal, get_args
 
 from tileviz.measured import BaselineResult, Comparison, Roofline, Timing, Verdict
 
@@ -16,10 +16,21 @@ Problem = dict[str, Any]
 Config = dict[str, Any]
 """A value for every knob, and for every pass config given by its TileLang name ("tl.enable_fast_math")."""
 
-STATUSES = (
+Status = Literal[
     "ok", "pruned", "unsupported", "compile_failed", "launch_failed", "runtime_failed",
     "wrong_result", "timeout", "crashed", "cancelled",
-)  # fmt: skip
+]  # fmt: skip
+"""What became of a trial."""
+
+STATUSES: tuple[Status, ...] = get_args(Status)
+
+JobState = Literal["queued", "running", "cancelling", "done", "failed", "cancelled"]
+"""Where a job is; `cancelling` was told to stop while it ran."""
+
+SweepState = Literal["queued", "running", "done", "failed", "cancelled"]
+
+ACTIVE: tuple[JobState, ...] = ("queued", "running", "cancelling")
+"""States of a job that has not ended; a sweep's are among them."""
 
 
 @dataclass(frozen=True)
@@ -244,7 +255,7 @@ class Trial:
     config: Config
     target: str
     device: str | None
-    status: str
+    status: Status
     reason: str = ""
     detail: str = ""
     """The tool's own text, folded on the page."""
@@ -308,10 +319,9 @@ class JobView:
 
     id: str
     kind: str
-    """`compile`, `run`, `sweep`, `read`, `structure`, `profile` or `ceilings`."""
+    """One of `engine.jobs.kinds.KINDS`, or a word of another version."""
     request: dict[str, Any]
-    state: str
-    """`queued`, `running`, `cancelling`, `done`, `failed` or `cancelled`."""
+    state: JobState
     phase: str = ""
     phases: dict[str, float] = field(default_factory=dict)
     """Seconds each finished phase took."""
@@ -328,7 +338,7 @@ class JobView:
 
     @property
     def active(self) -> bool:
-        return self.state in ("queued", "running", "cancelling")
+        return self.state in ACTIVE
 
 
 def canonical_json(value: Any) -> str:

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from tests.asked import resolve
 from tests.ui import examples, sweep_examples
 from tileviz import kernels
 from tileviz.compiler import targets
 from tileviz.engine import presets
-from tileviz.engine.requests import resolve
 from tileviz.kernels.card import Choice, Flag, Knob
 from tileviz.measured import ErrorMap
 from tileviz.records import Problem, Trial

@@ -4,11 +4,11 @@ import pytest
 
 from tests import recordings
 from tests.app.pages import opened, texts
+from tests.asked import resolve
 from tests.recordings import DAY, SMALL, SQUARE
 from tests.ui import examples
 from tileviz import kernels
 from tileviz.engine import presets
-from tileviz.engine.requests import resolve
 
 RECORDED = f"recorded on NVIDIA H200, {DAY}"
 

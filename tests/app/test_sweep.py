@@ -6,10 +6,10 @@ import pytest
 
 from tests import recordings
 from tests.app.pages import opened, texts
+from tests.asked import resolve_sweep
 from tests.ui import examples, sweep_examples
 from tileviz.compiler import toolchain
 from tileviz.engine.jobs import importance, race
-from tileviz.engine.sweeps.request import resolve_sweep
 from tileviz.records import TunedConfig
 from tileviz.store import exchange
 from tileviz.ui import session

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from tests.app.pages import opened, texts
+from tests.asked import resolve
 from tests.ui import examples
 from tileviz.compiler import toolchain
-from tileviz.engine.requests import resolve
 from tileviz.store import Store
 
 

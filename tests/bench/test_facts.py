@@ -8,7 +8,6 @@ import pytest
 
 from tileviz.bench import clocks, facts, nvml
 from tileviz.bench.clocks import ClockWatch
-from tileviz.records import Device
 
 
 class MadeUpNvml:
@@ -92,7 +91,7 @@ def test_without_a_gpu_the_cpu_is_the_device(no_nvml):
     assert device.id == device.target == "cpu" and device.name
     assert device.facts["cores"] >= 1 and device.facts["memory_bytes"] > 1 << 28
     assert device.fingerprint["device"] == device.name and device.fingerprint["torch"] and device.fingerprint["tilelang"]
-    assert facts.fingerprint("cpu") == device.fingerprint and facts.torch_facts("cpu") == {} and facts.driver_too_old(device) == ""
+    assert facts.fingerprint("cpu") == device.fingerprint and facts.torch_facts("cpu") == {}
     assert "device" not in facts.fingerprint("cuda:7")
 
 
@@ -125,11 +124,6 @@ def test_cuda_visible_devices_chooses_and_orders(cards, monkeypatch, visible, na
 )
 def test_targets_are_named_from_the_capability(capability, name):
     assert facts.target_of(*capability) == name
-
-
-def test_a_driver_for_an_older_cuda_is_said_to_be_too_old():
-    old = Device("cuda:0", "NVIDIA L4", "sm_89", {"cuda_driver_version": 12040}, {"driver": "550.54"})
-    assert facts.driver_too_old(old).startswith("driver 550.54 serves CUDA 12.4; code from the CUDA 13 toolkit needs")
 
 
 def test_torch_devices_are_found_by_uuid_and_not_by_index(cards, monkeypatch):

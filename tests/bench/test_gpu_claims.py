@@ -6,8 +6,9 @@ from benchmarks import accuracy, flush
 from benchmarks.works import add, nothing, product
 from tileviz.bench import ncu, turns
 from tileviz.bench.clocks import ClockWatch
+from tileviz.bench.pick_timer import pick_timer
 from tileviz.bench.statistics import compare
-from tileviz.bench.timers import pick_timer, time_callable
+from tileviz.bench.timers import time_callable
 from tileviz.errors import RuntimeFailed, ToolMissing
 
 pytestmark = pytest.mark.gpu

@@ -8,7 +8,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from tileviz.bench.draws import Draw, torch_dtype
 from tileviz.bench.references import Truth
-from tileviz.bench.verify import can_fail, verify
+from tileviz.bench.verify import verify
 from tileviz.kernels import code
 
 ATTENTION, SOFTMAX = code("flash_attention"), code("softmax")
@@ -117,7 +117,6 @@ def test_a_causal_mask_off_by_one_fails_at_large_scales_too(scale):
 @pytest.mark.parametrize("scale", SCALES)
 def test_an_all_zero_attention_fails_at_every_scale_and_the_share_is_told(scale):
     *_, how = attention(scale=scale)
-    assert can_fail(**how)
     found = verify(torch.zeros(1, 2, ROWS, 64), **how)
     assert not found.ok and found.reason.startswith("all zeros")
     assert "an all-zero output would fail in" in found.tolerance

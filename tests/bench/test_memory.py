@@ -9,10 +9,10 @@ import numpy
 import pytest
 import torch
 
+from tests.asked import resolve
 from tests.conftest import ROOT
 from tileviz.bench import memory
 from tileviz.engine import requests
-from tileviz.engine.requests import resolve
 from tileviz.records import Device
 
 GIB = 1 << 30

@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from tileviz.bench import timers
-from tileviz.bench.timers import CPU_PLAN, PerfCounter, Plan, ScriptedTimer, empty_kernel_us, pick_timer, time_callable
+from tileviz.bench.pick_timer import pick_timer
+from tileviz.bench.timers import CPU_PLAN, PerfCounter, Plan, ScriptedTimer, empty_kernel_us, time_callable
 from tileviz.errors import ToolMissing, UnknownName
 
 PLAN = Plan(warmup=5, max_seconds=100.0)
@@ -107,6 +107,6 @@ def test_a_timer_that_cannot_be_used_gives_its_reason(monkeypatch):
         def is_available(self):
             return "the clock stands still"
 
-    monkeypatch.setattr(timers, "timers_of", lambda device_id, flush="read": (Broken(),))
+    monkeypatch.setattr("tileviz.bench.pick_timer.timers_of", lambda device_id, flush="read": (Broken(),))
     with pytest.raises(ToolMissing, match="perf_counter: the clock stands still"):
         pick_timer("cpu")

@@ -8,8 +8,9 @@ import torch
 from tileviz import kernels
 from tileviz.bench.baselines import Setting, expanded, run_baseline
 from tileviz.bench.draws import Draw
+from tileviz.bench.pick_timer import pick_timer
 from tileviz.bench.references import Truth, reference_of
-from tileviz.bench.timers import ScriptedTimer, pick_timer, time_callable
+from tileviz.bench.timers import ScriptedTimer, time_callable
 from tileviz.bench.triton_baselines import words
 from tileviz.bench.verify import verify
 from tileviz.kernels.toolkit import triton_baseline

@@ -10,7 +10,7 @@ import pytest
 
 from tests.compiler.small_gemm import Gemm
 from tileviz import settings
-from tileviz.compiler import headers, lowering, machine_code, nvcc, nvrtc, tools
+from tileviz.compiler import headers, lowering, machine_code, make_headers, nvcc, nvrtc, tools
 from tileviz.compiler.disassembly import sass
 from tileviz.errors import BadValue, CompileFailed, ToolMissing
 
@@ -110,7 +110,7 @@ def test_pass_configs_become_flags():
 FORKS = """
 import os, sys, time
 from pathlib import Path
-from tileviz.compiler import headers, nvrtc
+from tileviz.compiler import headers, make_headers, nvrtc
 
 def child(step):
     pid = os.fork()
@@ -130,7 +130,7 @@ nvrtc.version()
 headers.open_store(root)
 assert not old.exists(), "what a dead process left is cleared"
 child(lambda: not used())
-child(lambda: headers.make("sm_80") is not None)
+child(lambda: make_headers.make("sm_80") is not None)
 child(lambda: used())
 child(lambda: used(("--ptxas-options=--register-usage-level=3",)))
 child(lambda: not used(("--use_fast_math",)))
@@ -150,14 +150,14 @@ def test_a_header_made_in_one_child_serves_the_next_and_is_gone_in_the_end(tmp_p
 
 def test_without_a_store_there_is_no_header(monkeypatch):
     monkeypatch.setattr(headers, "_store", None)
-    assert headers.ready("sm_80") is None and headers.make("sm_80") is None
+    assert headers.ready("sm_80") is None and make_headers.make("sm_80") is None
 
 
 def test_a_header_that_cannot_be_written_is_done_without(tmp_path, monkeypatch):
     headers.open_store(tmp_path)
     try:
         monkeypatch.setattr(nvrtc, "make_header", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
-        assert headers.make("sm_80") is None and headers.ready("sm_80") is None
+        assert make_headers.make("sm_80") is None and headers.ready("sm_80") is None
         assert not list(tmp_path.rglob("*.part*"))
     finally:
         headers.close_store()
@@ -167,9 +167,9 @@ def test_only_the_most_used_headers_are_kept(tmp_path, monkeypatch):
     monkeypatch.setattr(nvrtc, "make_header", lambda arch, flags, path: Path(path).write_text(arch))
     headers.open_store(tmp_path)
     try:
-        for number in range(headers.KEPT + 2):
-            made = headers.make("sm_80", (f"-DX={number}",))
-        assert made.is_file() and len(list(tmp_path.rglob("*.pch"))) == headers.KEPT
+        for number in range(make_headers.KEPT + 2):
+            made = make_headers.make("sm_80", (f"-DX={number}",))
+        assert made.is_file() and len(list(tmp_path.rglob("*.pch"))) == make_headers.KEPT
     finally:
         headers.close_store()
 
@@ -188,34 +188,34 @@ def store(tmp_path, monkeypatch):
 
 
 def test_hopper_has_a_lean_header_for_texts_of_usual_widths(store):
-    whole = headers.make("sm_90a")
+    whole = make_headers.make("sm_90a")
     for width in headers.USUAL_WIDTHS:
         found = headers.lean("sm_90a", (), wgmma(width))
         assert found.path != whole and found.path.read_text() == str(found.folders[0]), "made with the folder that it is used with"
     assert headers.lean("sm_90a", (), wgmma(256) + wgmma(176)) is None
     assert headers.ready("sm_90a").path == whole and headers.ready("sm_90a").folders == ()
-    headers.make("sm_80")
+    make_headers.make("sm_80")
     assert headers.lean("sm_80", (), "") is None
 
 
 def test_the_lean_templates_differ_in_the_widths_alone_and_have_the_same_lines(store):
-    headers.make("sm_90a")
-    ours = (headers._lean_folder() / headers.WGMMA).read_text().split("\n")
+    make_headers.make("sm_90a")
+    ours = (headers.lean_folder() / headers.WGMMA).read_text().split("\n")
     theirs = (headers.template_dirs()[0] / headers.WGMMA).read_text().split("\n")
     changed = [(a.strip(" \\"), b.strip(" \\")) for a, b in zip(ours, theirs, strict=True) if a != b]
     widths = {int(b[3:-1]) for a, b in changed if b.startswith("OP(") and a == ""}
     assert widths == set(range(8, 257, 8)) - set(headers.USUAL_WIDTHS)
-    assert sorted(b for _, b in changed if not b.startswith("OP(")) == ['#include "../common.h"', headers.EXTRA]
+    assert sorted(b for _, b in changed if not b.startswith("OP(")) == ['#include "../common.h"', make_headers.EXTRA]
 
 
 def test_templates_of_another_form_have_no_lean_header(store, tmp_path, monkeypatch):
     monkeypatch.setattr(headers, "template_dirs", lambda: (tmp_path, tmp_path))
-    headers.make("sm_90a")
+    make_headers.make("sm_90a")
     assert headers.lean("sm_90a", (), wgmma(64)) is None and headers.ready("sm_90a") is not None
 
 
 def test_what_the_lean_header_cannot_compile_is_compiled_without(store, monkeypatch):
-    headers.make("sm_90a")
+    make_headers.make("sm_90a")
     tried = []
 
     def compile_one(source, options):

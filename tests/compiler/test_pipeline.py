@@ -3,7 +3,7 @@
 import pytest
 
 from tests.compiler.small_gemm import Gemm
-from tileviz.compiler import disassembly, headers, line_map, machine_code, nvcc, nvrtc, tools
+from tileviz.compiler import disassembly, headers, line_map, machine_code, make_headers, nvcc, nvrtc, tools
 from tileviz.compiler.pipeline import PHASES, compile_program
 from tileviz.errors import BadValue, CompileFailed, ToolMissing, Unsupported
 from tileviz.records import SharedBytes
@@ -15,8 +15,8 @@ pytestmark = pytest.mark.usefixtures("environment", "prepared")
 def prepared(environment, tmp_path_factory):
     """Precompiled headers for the two architectures that are compiled most."""
     headers.open_store(tmp_path_factory.mktemp("headers"))
-    headers.make("sm_80")
-    headers.make("sm_90a")
+    make_headers.make("sm_80")
+    make_headers.make("sm_90a")
     yield
     headers.close_store()
 

@@ -38,12 +38,6 @@ def test_an_unknown_target_says_which_there_are(asked):
         targets.target(asked)
 
 
-def test_a_device_gets_the_target_of_its_capability():
-    assert targets.target_of_capability(9, 0).name == "sm_90a"
-    assert targets.target_of_capability(12, 0).name == "sm_120a"
-    assert targets.target_of_capability(8, 9).capability == (8, 9)
-
-
 def test_sm_70_is_source_only_and_the_others_are_not():
     assert [name for name in targets.LIMITS if targets.target(name).source_only] == ["sm_70"]
     assert "no machine code" in targets.target("sm_70").note

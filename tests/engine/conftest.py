@@ -5,6 +5,7 @@ import pytest
 from tests.engine import scripted_jobs as script
 from tileviz.bench.facts import cpu_device
 from tileviz.engine import server
+from tileviz.engine.jobs import kinds, race
 from tileviz.engine.jobs.race import RaceTask
 from tileviz.engine.jobs.sweep import SweepTask
 from tileviz.engine.processes.channel import Pipe
@@ -17,7 +18,6 @@ class Spawner:
     """In the place of a fork server: children in fresh interpreters, without TileLang."""
 
     ready = True
-    hangs = False
 
     def __init__(self):
         self.control, self.other_end = Pipe()
@@ -25,10 +25,13 @@ class Spawner:
     def child(self):
         return spawn_child()
 
+    def hangs(self):
+        return ""
+
     def learn_exit(self, child):
         """A spawned child's exit status is known to its own process handle."""
 
-    def kill(self):
+    def kill(self, why=""):
         self.control.close()
 
 
@@ -50,8 +53,8 @@ def scripted_store(tmp_path, monkeypatch):
     monkeypatch.setenv("TILEVIZ_HOME", str(tmp_path))
     monkeypatch.setenv("TILEVIZ_COMPILE_WORKERS", "2")
     monkeypatch.setattr(server.ForkServer, "start", Spawner)
-    monkeypatch.setitem(server.TASKS, "sweep", ScriptedSweep)
-    monkeypatch.setitem(server.TASKS, server.RACE, ScriptedRaceTask)
+    monkeypatch.setitem(kinds.KINDS, "sweep", ScriptedSweep)
+    monkeypatch.setitem(kinds.KINDS, race.KIND, ScriptedRaceTask)
     monkeypatch.setattr(finals.Finals, "finals_job", script.ScriptedFinals)
     monkeypatch.setattr(client.client, "ensure_engine", lambda home: None)
     return Store(tmp_path)

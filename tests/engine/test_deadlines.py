@@ -5,7 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from tileviz.engine.jobs.task import NO_PROCESS, START_S, Task
+from tileviz.engine.jobs.compile import CompileTask
+from tileviz.engine.jobs.task import NO_PROCESS, START_S
 from tileviz.engine.processes.channel import Pipe
 from tileviz.engine.processes.device_lock import WAITING
 from tileviz.engine.processes.lanes import Child
@@ -39,7 +40,7 @@ def task(tmp_path, talks):
     """A task that has handed its child a job."""
     store = Store(tmp_path)
     engine = SimpleNamespace(store=store, learn_exit=lambda child: None)
-    made = Task(engine, store.job(store.submit("compile", {})))
+    made = CompileTask(engine, store.job(store.submit("compile", {})))
     made.request = SimpleNamespace(timeout_s=TIMEOUT_S, device=None)
     made.trial, made.stage = Trial("t", "gemm", {}, {}, "cpu", None, "ok"), "compile"
     made._hand_over(talks.child, "a job")

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
+from tests.asked import resolve
 from tests.bench.test_facts import MadeUpNvml
 from tests.conftest import tileviz
 from tileviz.bench import nvml
 from tileviz.engine import requests, server
-from tileviz.engine.requests import resolve
 from tileviz.errors import BadValue
 from tileviz.records import Device
 from tileviz.ui.parts import places

@@ -10,13 +10,15 @@ import numpy
 import psutil
 import pytest
 
+from tests.asked import resolve
 from tests.engine.of_processes import is_gone
 from tests.waiting import until
 from tileviz.bench.facts import cpu_device
 from tileviz.engine import client, server
+from tileviz.engine.jobs.compile import CompileTask
+from tileviz.engine.jobs.run import RunTask
 from tileviz.engine.jobs.task import Task
 from tileviz.engine.processes.lanes import exit_words
-from tileviz.engine.requests import resolve
 from tileviz.records import JobView, Trial
 from tileviz.store import Store
 
@@ -240,7 +242,7 @@ def test_an_engine_that_ended_is_started_again_without_a_pause(store, monkeypatc
 
 
 def test_what_fails_while_compiling_is_no_failure_at_run_time(store):
-    task = Task(SimpleNamespace(store=store), JobView("j", "compile", {}, "running"))
+    task = CompileTask(SimpleNamespace(store=store), JobView("j", "compile", {}, "running"))
     task.trial, task.stage = Trial("t", "gemm", {}, {}, "sm_80", None, "ok"), "compile"
     task._failed("runtime_failed", "out of memory; use smaller sizes", "")
     assert store.trial("t").status == "compile_failed" and task.ended
@@ -249,7 +251,7 @@ def test_what_fails_while_compiling_is_no_failure_at_run_time(store):
 def test_a_measuring_process_that_the_system_killed_is_told_with_what_its_problem_needs(store):
     lane = SimpleNamespace(drop=lambda: None)
     engine = SimpleNamespace(store=store, learn_exit=lambda child: None, lanes={"cpu": lane})
-    task = Task(engine, JobView("j", "run", {}, "running"))
+    task = RunTask(engine, JobView("j", "run", {}, "running"))
     task.request = resolve("gemm", {"M": 1 << 14, "N": 1 << 14, "K": 1 << 14}, devices=[cpu_device()])
     task.trial, task.stage, task.phase = Trial("t", "gemm", task.request.problem, {}, "cpu", "cpu", "ok"), "measure", "check"
     task.child = SimpleNamespace(death=lambda: exit_words(-signal.SIGKILL), pid=1)

@@ -10,12 +10,12 @@ from collections import Counter
 
 import pytest
 
+from tests.asked import resolve_sweep
 from tests.conftest import none_left, tileviz_process
 from tests.waiting import until
 from tileviz.engine import client as jobs
 from tileviz.engine.processes import starts
 from tileviz.engine.sweeps import client
-from tileviz.engine.sweeps.request import resolve_sweep
 from tileviz.store import Store
 
 pytestmark = pytest.mark.slow

@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 
 from tests import recordings
+from tests.asked import resolve
 from tests.recordings import SMALL, SQUARE
 from tileviz import kernels
 from tileviz.compiler import targets
 from tileviz.engine import presets
-from tileviz.engine.requests import resolve
 from tileviz.errors import BadRequest, UnknownName
 from tileviz.records import Device, TunedConfig
 from tileviz.store import Store, StoreWithRecorded

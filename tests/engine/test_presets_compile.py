@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from tileviz import kernels, lens
-from tileviz.compiler import headers, toolchain
+from tileviz.compiler import headers, make_headers, toolchain
 from tileviz.compiler.pipeline import compile_program
 from tileviz.compiler.targets import target
 from tileviz.records import Artifact
@@ -64,7 +64,7 @@ def environment(tmp_path_factory) -> Iterator[None]:
 @functools.cache
 def prepare(arch: str) -> None:
     """The precompiled header of an architecture: it takes seconds, and each later compile one second less."""
-    headers.make(arch)
+    make_headers.make(arch)
 
 
 def compiled(name: str, preset_name: str, arch: str) -> tuple[dict, Artifact]:

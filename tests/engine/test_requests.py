@@ -2,8 +2,9 @@
 
 import pytest
 
+from tests.asked import resolve
 from tileviz.engine import client
-from tileviz.engine.requests import request_from_json, resolve, trial_key
+from tileviz.engine.requests import request_from_json, trial_key
 from tileviz.errors import BadRequest, BadValue, UnknownName
 from tileviz.records import Device
 from tileviz.records_json import to_json

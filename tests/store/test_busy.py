@@ -179,8 +179,7 @@ def test_eight_threads_that_each_start_sweeps_beside_a_busy_one_all_succeed(stor
         for turn in range(3):
             name = f"{number}-{turn}"
             store.create_sweep(name, REQUEST, MANY[:300], job=name)
-            store.submit("sweep", {"sweep": name}, job=name)
-            store.queue_sweep(name, name)
+            store.queue_sweep(name, name, {"sweep": name}, before=name)
 
     busy = threading.Thread(target=spin)
     busy.start()
@@ -210,19 +209,18 @@ def test_many_processes_that_open_a_new_home_at_once_all_can(tmp_path):
     assert len(Store(home).jobs()) == 8
 
 
-def test_an_engine_that_begins_before_the_press_is_over_is_not_told_to_wait(store):
-    """The engine may take a job the moment it is there: what the page writes after that must not set the sweep back to queued for ever."""
+def test_of_two_who_queue_a_sweep_at_once_one_does(store):
     store.create_sweep("s", REQUEST, rows(), job="j")
-    store.submit("sweep", {"sweep": "s"}, job="j")
-    store.claim("j")
+    assert store.queue_sweep("s", "j", {"sweep": "s"}, before="j")
     store.start_sweep("s", job="j")
     store.finish_sweep("s", "done")
-    store.finish("j", "done")
-    store.queue_sweep("s", "j")
-    assert store.sweep("s").state == "done"
-    store.submit("sweep", {"sweep": "s"}, job="again")
-    store.queue_sweep("s", "again")
-    assert store.sweep("s").state == "queued"
+    with ThreadPoolExecutor(8) as pool:
+        queue = lambda n: store.queue_sweep("s", f"again{n}", {"sweep": "s"}, before="j", changed={**REQUEST, "n": n})
+        won = list(pool.map(queue, range(8)))
+    assert won.count(True) == 1
+    view = store.sweep("s")
+    assert (view.state, view.job, view.request["n"]) == ("queued", f"again{won.index(True)}", won.index(True))
+    assert {job.id for job in store.jobs()} == {"j", view.job}
 
 
 def test_the_longest_lock_is_counted(store):

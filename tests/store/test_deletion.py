@@ -65,9 +65,9 @@ def test_a_deleted_trial_and_code_come_back_as_they_were(store):
 
 
 def test_a_sweep_at_work_is_not_deleted(store):
-    store.create_sweep("s1", REQUEST, rows())
-    job = store.submit("sweep", {"sweep": "s1"})
-    store.queue_sweep("s1", job)
+    job = "j1"
+    store.create_sweep("s1", REQUEST, rows(), job=job)
+    store.queue_sweep("s1", job, {"sweep": "s1"}, before=job)
     with pytest.raises(BadRequest, match="sweep s1 is at work; cancel it first"):
         store.delete(["s1"])
     store.cancel(job)

@@ -89,9 +89,9 @@ def test_ties_and_notes_are_added_to_what_is_there(store):
 
 
 def test_a_sweep_whose_job_was_cancelled_in_the_queue_is_cancelled(store):
-    store.create_sweep("s1", REQUEST, rows())
-    job = store.submit("sweep", {"sweep": "s1"})
-    store.queue_sweep("s1", job)
+    job = "j1"
+    store.create_sweep("s1", REQUEST, rows(), job=job)
+    store.queue_sweep("s1", job, {"sweep": "s1"}, before=job)
     store.cancel(job)
     assert store.sweep("s1").state == "cancelled" and store.sweeps(active=True) == []
 

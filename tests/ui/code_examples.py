@@ -3,9 +3,9 @@
 import json
 from pathlib import Path
 
+from tests.asked import resolve
 from tests.ui import examples
 from tileviz import kernels
-from tileviz.engine import requests
 from tileviz.engine.jobs.compile import counted
 from tileviz.engine.requests import Request
 from tileviz.records import Artifact, Resources, SharedBytes
@@ -21,7 +21,7 @@ def request(case: str = "gemm_sm_90a", **config) -> Request:
     """The request of a golden folder; knobs given here are other than its own."""
     made = json.loads((CASES / case / "case.json").read_text())["made_from"]
     since = PLAIN_GEMM if made["kernel"] == "gemm" else {}
-    return requests.resolve(
+    return resolve(
         made["kernel"],
         made["problem"],
         {**since, **made["config"], **config},

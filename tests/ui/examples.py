@@ -3,8 +3,8 @@
 import time
 from dataclasses import replace
 
+from tests.asked import resolve
 from tileviz import kernels
-from tileviz.engine.requests import resolve
 from tileviz.measured import BaselineResult, Comparison, Roofline, Timing, Verdict
 from tileviz.records import Artifact, Device, Resources, SharedBytes, Trial
 

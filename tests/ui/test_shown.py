@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
+from tests.asked import resolve
 from tests.ui import examples
-from tileviz.engine.requests import resolve
 from tileviz.ui.parts.shown import stamp_of
 
 

@@ -14,8 +14,6 @@ from tileviz.records import Artifact, Trial
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tileviz.api.results import Compiled, Result
-
 TEXTS = ("source", "ir", "ptx", "sass")
 
 MOST_LINES = 2_000
@@ -121,19 +119,11 @@ class Difference:
         return f"{table(repr(self), self._rows())}{text}"
 
 
-def show_code(of: "Result | Compiled | str", text: str = "source") -> Code:
-    """One text of a result, or of a stored trial by its id: `source`, `ir`, `ptx` or `sass`.
-
-    Raises BadRequest for an id that is not stored, UnknownName for another text, Limitation, with
-    the reason, where there is none.
-    """
-    from tileviz.api.stored import trial_of
-
-    return trial_of(of).code(text)
-
-
 def code_of(trial: Trial, artifact: Artifact | None, text: str) -> Code:
-    """One text of a trial's artifact. Raises as `show_code`."""
+    """One text of a trial's artifact: `source`, `ir`, `ptx` or `sass`.
+
+    Raises UnknownName for another text, Limitation, with the reason, where there is none.
+    """
     if text not in TEXTS:
         raise UnknownName.of("text", text, TEXTS)
     content = getattr(artifact, text) if artifact is not None else None

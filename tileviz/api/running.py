@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict, TypeVar, Unpack
 
 from tileviz.api.results import Compiled, Result
-from tileviz.engine import client, presets
-from tileviz.engine.requests import Request, resolve
+from tileviz.engine import client, options, presets
+from tileviz.engine.requests import Request, resolve, saving
 from tileviz.errors import EngineError, TilevizError
 from tileviz.records import Trial, TunedConfig
 from tileviz.store import Store, StoreWithRecorded
@@ -62,12 +62,11 @@ def run(
         dict(problem or {}),
         dict(config or {}),
         kind="run",
-        device=device,
-        save=save,
+        where=options.Where(device=device),
+        measuring=options.Measuring(**measured(measuring)),
         presets=starts(store, kernel, use_presets),
-        **measured(measuring),
     )
-    return Result(_done(store, asked), store)
+    return Result(_done(store, saving(asked, save)), store)
 
 
 def compile(
@@ -90,21 +89,21 @@ def compile(
         dict(problem or {}),
         dict(config or {}),
         kind="compile",
-        target=target,
+        where=options.Where(target),
+        measuring=options.Measuring(timeout_s=timeout_s),
         presets=starts(store, kernel, use_presets),
-        timeout_s=timeout_s,
     )
     return Compiled(_done(store, asked), store)
 
 
-def measured(options: Mapping[str, Any], known: type = Measuring) -> dict[str, Any]:
+def measured(asked: Mapping[str, Any], known: type = Measuring) -> dict[str, Any]:
     """Options of `known` as the engine takes them. Raises TypeError for another one, as for any
     keyword that is not known."""
-    unknown = sorted(set(options) - set(known.__annotations__))
+    unknown = sorted(set(asked) - set(known.__annotations__))
     if unknown:
         raise TypeError(f"no option '{unknown[0]}'; known: {', '.join(known.__annotations__)}")
-    rest = {name: value for name, value in options.items() if name != "baselines"}
-    chosen = options.get("baselines", True)
+    rest = {name: value for name, value in asked.items() if name != "baselines"}
+    chosen = asked.get("baselines", True)
     if isinstance(chosen, bool):
         return {**rest, "baselines": chosen}
     return {

@@ -1,5 +1,6 @@
-"""`load`: a stored trial or sweep by its id."""
+"""`load` and `show_code`: a stored trial or sweep, or the code of one, by its id."""
 
+from tileviz.api.code import Code
 from tileviz.api.results import Compiled, Result, of
 from tileviz.api.sweeping import Sweep
 from tileviz.errors import BadRequest
@@ -18,6 +19,14 @@ def load(id: str) -> Result | Compiled | Sweep:
 def trial_of(found: Result | Compiled | str) -> Result | Compiled:
     """A result as it is, or the stored one of an id. Raises BadRequest."""
     return _trial(StoreWithRecorded(), found) if isinstance(found, str) else found
+
+
+def show_code(of: Result | Compiled | str, text: str = "source") -> Code:
+    """One text of a result, or of a stored trial by its id: `source`, `ir`, `ptx` or `sass`.
+
+    Raises BadRequest for an id that is not stored, UnknownName for another text, Limitation, with the reason, where there is none.
+    """
+    return trial_of(of).code(text)
 
 
 def _trial(store: Store, id: str) -> Result | Compiled:

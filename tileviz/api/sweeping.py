@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -11,8 +11,10 @@ from tileviz.api import figures, running
 from tileviz.api.results import Result
 from tileviz.api.tables import frame_of, table
 from tileviz.engine import presets
+from tileviz.engine.options import Measuring, Where
 from tileviz.engine.sweeps import client, results
-from tileviz.engine.sweeps.request import resolve_sweep
+from tileviz.engine.sweeps import request as engine
+from tileviz.engine.sweeps.request import Given
 from tileviz.errors import BadRequest
 from tileviz.records import Problem, TunedConfig
 from tileviz.store import Store, StoreWithRecorded
@@ -21,6 +23,8 @@ from tileviz.store.sweeps import SweepView
 if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
+
+SEARCH = tuple(f.name for f in fields(engine.Searching))
 
 Problems = Mapping[str, Any] | Sequence[Mapping[str, Any]]
 
@@ -139,15 +143,16 @@ def sweep(
     nothing can be run. Ctrl-C stops the sweep; what was measured is kept.
     """
     store = StoreWithRecorded()
-    request, space = resolve_sweep(
+    asked = running.measured(searching, Searching)
+    request, space = engine.resolve_sweep(
         kernel,
         each_problem(problems),
         {name: tuple(found) for name, found in (values or {}).items()},
-        fixed=dict(config or {}),
-        all_knobs=not values,
-        device=device,
+        given=Given(fixed=dict(config or {}), all_knobs=not values),
+        searching=engine.Searching(**{name: asked.pop(name) for name in SEARCH if name in asked}),
+        where=Where(device=device),
+        measuring=Measuring(**asked),
         presets=running.starts(store, kernel, use_presets),
-        **running.measured(searching, Searching),
     )
     found = client.submit(store, request, space)
     view = running.heeding_ctrl_c(

@@ -10,8 +10,9 @@ from typing import Any
 from tileviz.measured import Timing
 
 from .draws import Draw
+from .pick_timer import pick_timer
 from .references import full_precision
-from .timers import Plan, Timer, pick_timer, time_callable
+from .timers import Plan, Timer, time_callable
 
 GPU_COPY_BYTES = 4 << 30
 CPU_COPY_BYTES = 64 << 20

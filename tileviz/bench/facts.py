@@ -9,9 +9,6 @@ from tileviz.records import Device
 
 from . import nvml
 
-CUDA_13 = 13000
-"""The driver's CUDA version (1000 major + 10 minor) that code from the CUDA 13 toolkit needs."""
-
 PACKAGES = ("torch", "tilelang")
 
 
@@ -31,17 +28,6 @@ def cpu_device() -> Device:
 def target_of(major: int, minor: int) -> str:
     """The target of a compute capability: (8, 6) is sm_86; from 9.0 on the name ends in `a`, the features of that architecture."""
     return f"sm_{major}{minor}" + ("a" if major >= 9 else "")
-
-
-def driver_too_old(device: Device) -> str:
-    """Why this device cannot run CUDA 13 code, with what to do; empty when it can, or is no GPU."""
-    version = device.facts.get("cuda_driver_version")
-    if version is None or version >= CUDA_13:
-        return ""
-    return (
-        f"driver {device.fingerprint.get('driver', '')} serves CUDA {_cuda(version)}; code from the CUDA 13 toolkit needs driver 580"
-        " or newer: update the driver"
-    )
 
 
 def fingerprint(device_id: str) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Times a callable: the timers that can be run anywhere, the plan of how often, and the loop that keeps every sample.
 
-GPU timers are in `gpu_timers`. A timer is chosen by `pick_timer`, and its name travels with every value.
+GPU timers are in `gpu_timers`, and `pick_timer` chooses one. Its name travels with every value.
 """
 
 import contextlib
@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from tileviz.errors import ToolMissing, UnknownName
+from tileviz.errors import UnknownName
 from tileviz.measured import Timing
 
 from .statistics import relative_error
@@ -145,34 +145,6 @@ def empty_kernel_us(timer: Timer) -> float:
         run = getattr(timer, "empty_launch", lambda: None)
         timer.floor_us = time_callable(run, timer, dataclasses.replace(timer.plan, max_samples=200, max_seconds=1.0), l2="warm").median_us
     return timer.floor_us
-
-
-def timers_of(device_id: str, flush: str = "read") -> tuple[Timer, ...]:
-    """Every timer for this kind of device, best first, usable or not. The CPU's has no flush."""
-    if device_id == "cpu":
-        return (PerfCounter(),)
-    from .gpu_timers import CudaEvents, Cupti
-
-    return Cupti(device_id, flush), CudaEvents(device_id, flush)
-
-
-def pick_timer(device_id: str, prefer: str | None = None, flush: str = "read") -> Timer:
-    """The best timer that works for `cpu` or `cuda:N`, or the one named, with the flush named in `flush.MODES`.
-
-    Raises UnknownName for a name that does not exist there, and ToolMissing, with each reason, when none works.
-    """
-    offered = timers_of(device_id, flush)
-    if prefer is not None:
-        offered = tuple(t for t in offered if t.name == prefer)
-        if not offered:
-            raise UnknownName.of(f"timer for {device_id}", prefer, (t.name for t in timers_of(device_id)))
-    reasons = []
-    for timer in offered:
-        reason = timer.is_available()
-        if reason is None:
-            return timer
-        reasons.append(f"{timer.name}: {reason}")
-    raise ToolMissing("; ".join(reasons))
 
 
 def _warm_up(run: Run, timer: Timer, plan: Plan) -> tuple[int, float]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from tileviz.measured import Verdict
 
 from . import faults
-from .draws import DTYPES, still_filled, torch_dtype
+from .draws import DTYPES, still_filled
 from .error_map import Blocks
 from .exponents import Sway
 from .tolerance import FORMATS, Bound, Scale, as_matrix, bound_of, scale_of, slabs
@@ -57,17 +57,6 @@ def verify(
 def without_map_when_right(verdict: Verdict) -> Verdict:
     """For what is kept in numbers: baselines, and the configs of a sweep. A map takes some 5 KB."""
     return replace(verdict, errors=None) if verdict.ok else verdict
-
-
-def can_fail(reference: "torch.Tensor", **how) -> bool:
-    """True when an all-zero output would fail the check `verify(output, reference, **how)`, or is itself right: the guard of promise 6.
-
-    Every verdict makes this test too, in the same pass, and refuses to call an output right when it fails.
-    """
-    import torch
-
-    zeros = torch.zeros(reference.shape, dtype=torch_dtype(how["dtype"]), device=reference.device)
-    return verify(zeros, reference, **how).reason != BLIND
 
 
 def named_dtype(reference: "torch.Tensor") -> str:

@@ -8,7 +8,7 @@ from typing import NoReturn
 from tileviz import __version__, texts
 from tileviz.cli import sweep_arguments
 from tileviz.cli.once import Once, Pairs, pair
-from tileviz.engine.requests import FLUSHES, INPUTS, L2_MODES
+from tileviz.engine.options import FLUSHES, INPUTS, L2_MODES
 
 EMITS = ("source", "cuda", *(name for name in texts.names() if name not in ("source", "program")))
 """Texts of an artifact that a command prints; `cuda` is another word for `source`, `ir` is TileLang's lowered form before it. The program
@@ -57,6 +57,7 @@ def parser() -> Parser:
     _presets(commands)
     sweep_arguments.add(commands, _command, _seconds)
     _delete(commands)
+    _cancel(commands)
     _serve(commands)
     return top
 
@@ -117,6 +118,12 @@ def _delete(commands) -> None:
     command = _command(commands, "delete", what)
     command.add_argument("ids", nargs="*", metavar="ID", help="of a sweep, of a trial that is in none, or of compiled code (its artifact)")
     command.add_argument("--undo", action="store_true", help="take back what was deleted in the last 7 days")
+
+
+def _cancel(commands) -> None:
+    what = "stop sweeps or runs that wait or run; what was measured stays; without an ID, list them"
+    command = _command(commands, "cancel", what)
+    command.add_argument("ids", nargs="*", metavar="ID", help="of a sweep, or of a run as this command lists it")
 
 
 def _serve(commands) -> None:

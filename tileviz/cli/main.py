@@ -7,7 +7,7 @@ import time
 import traceback
 
 from tileviz import settings
-from tileviz.cli import arguments, delete, diff, doctor, kernels, presets, serve, sweep, terminal, trials
+from tileviz.cli import arguments, cancel, delete, diff, doctor, kernels, presets, serve, sweep, terminal, trials
 from tileviz.errors import BadRequest, TilevizError
 from tileviz.store import tileviz_home
 
@@ -15,6 +15,7 @@ COMMANDS = {
     "doctor": doctor.doctor, "kernels": kernels.kernels, "compile": trials.compile, "run": trials.run, "show": sweep.show,
     "diff": diff.diff, "presets": presets.presets,
     "sweep": sweep.sweep, "export": sweep.export, "import": sweep.bring_in, "delete": delete.delete,
+    "cancel": cancel.cancel,
     "serve": serve.serve,
 }  # fmt: skip
 
@@ -40,6 +41,9 @@ def _run(asked) -> int:
         return status
     except TilevizError as error:
         return _refuse(error, asked.json)
+    except terminal.ReaderLeft as left:
+        print(f"tileviz: {left}", file=sys.stderr)
+        return FAILED
     except Terminated:
         print("stopped", file=sys.stderr)
         return TERMINATED

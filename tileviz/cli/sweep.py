@@ -10,13 +10,16 @@ from pathlib import Path
 from tileviz import formats, kernels
 from tileviz.bench.roofline import bound_by_rates
 from tileviz.cli import trials
+from tileviz.cli.cancel import how_to
 from tileviz.cli.once import given
+from tileviz.cli.terminal import ReaderLeft, reader_left
 from tileviz.cli.trials import say
 from tileviz.engine import client as jobs
 from tileviz.engine import presets
 from tileviz.engine.jobs import race
+from tileviz.engine.options import Where
 from tileviz.engine.sweeps import client, results
-from tileviz.engine.sweeps.request import SweepRequest, resolve_sweep
+from tileviz.engine.sweeps.request import Given, Searching, SweepRequest, resolve_sweep
 from tileviz.engine.sweeps.space import Space, rule_kind
 from tileviz.errors import BadRequest, TilevizError
 from tileviz.measured import Comparison
@@ -41,12 +44,12 @@ def sweep(asked) -> int:
     store = StoreWithRecorded()
     found = asked.resume or _submit(store, asked)
     if asked.resume:
-        client.resume(store, asked.resume, _budget(asked))
+        client.resume(store, asked.resume, _budget(asked), say)
     say(f"sweep {found}")
     bar = Bar(sys.stderr)
     refused = ""
     try:
-        view = client.wait(store, found, on_change=bar.show)
+        view = client.wait(store, found, on_change=bar.show, each=lambda: _look_for_reader(found))
         if asked.race_autotuner:
             refused = _race(store, view)
     except KeyboardInterrupt:
@@ -60,6 +63,14 @@ def sweep(asked) -> int:
     if view.state == "failed":
         raise TilevizError(f"the sweep failed: {view.reason}; `sweep --resume {found}` goes on with it")
     return 0 if view.counts.get("ok") else 1
+
+
+def _look_for_reader(sweep: str) -> None:
+    """Raises ReaderLeft where nobody would read the result: the sweep goes on without its command."""
+    if reader_left():
+        raise ReaderLeft(
+            f"nobody reads the output any more; sweep {sweep} goes on: `python -m tileviz show {sweep}` shows it, {how_to(sweep)} stops it"
+        )
 
 
 def show(asked) -> int:
@@ -241,21 +252,11 @@ def _resolved(store: Store, asked) -> tuple[SweepRequest, Space]:
         asked.kernel,
         problems,
         dict(asked.space),
-        fixed=dict(asked.config),
-        all_knobs=asked.all_knobs or not asked.space,
+        given=Given(fixed=dict(asked.config), all_knobs=asked.all_knobs or not asked.space),
+        searching=Searching(asked.strategy, asked.effort, finalists=asked.finalists, **_budget(asked)),
+        where=Where(asked.target, asked.device),
+        measuring=trials.measuring_of(asked),
         presets=trials.presets_of(store, asked),
-        strategy=asked.strategy,
-        effort=asked.effort,
-        **_budget(asked),
-        finalists=asked.finalists,
-        seed=asked.seed,
-        inputs=asked.inputs,
-        l2=asked.l2,
-        baselines=not asked.no_baselines,
-        only_baselines=asked.baselines,
-        target=asked.target,
-        device=asked.device,
-        **({"timeout_s": asked.timeout} if asked.timeout else {}),
     )
 
 

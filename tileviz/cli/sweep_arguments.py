@@ -3,7 +3,7 @@
 import argparse
 
 from tileviz.cli.once import Lists, Pairs, pair, values
-from tileviz.engine.requests import INPUTS, L2_MODES
+from tileviz.engine.options import INPUTS, L2_MODES
 from tileviz.engine.strategies import STRATEGIES
 from tileviz.engine.sweeps.budget import EFFORTS, FINALISTS
 from tileviz.store.exchange import FORMATS

@@ -3,6 +3,7 @@
 import codecs
 import errno
 import os
+import select
 import sys
 import unicodedata
 from collections.abc import Callable
@@ -15,6 +16,20 @@ SPELLED = str.maketrans({
 })  # fmt: skip
 
 HANDLER = "tileviz.plain"
+
+
+class ReaderLeft(Exception):
+    """Nobody reads the output any more. The sentence says what becomes of what was waited for."""
+
+
+def reader_left() -> bool:
+    """Whether standard output is a pipe that nobody reads any more, as in `| head -1`."""
+    try:
+        watch = select.poll()
+        watch.register(sys.stdout.fileno(), 0)
+        return any(event & select.POLLERR for _, event in watch.poll(0))
+    except (OSError, ValueError):
+        return False
 
 
 def plain(text: str) -> str:

@@ -2,14 +2,19 @@
 
 import json
 import sys
+from dataclasses import replace
+from typing import assert_never
 
 from tileviz import kernels, texts
 from tileviz.cli import tables
+from tileviz.cli.cancel import how_to
 from tileviz.cli.explained import explained
 from tileviz.cli.once import given
+from tileviz.cli.terminal import ReaderLeft, reader_left
 from tileviz.compiler import targets
 from tileviz.engine import client, presets
-from tileviz.engine.requests import Request, local_devices, resolve
+from tileviz.engine.options import Measuring, Where
+from tileviz.engine.requests import Request, local_devices, resolve, saving
 from tileviz.errors import BadRequest, EngineError, Limitation, TilevizError
 from tileviz.records import Artifact, JobView, Trial, TunedConfig
 from tileviz.records_json import to_json
@@ -28,11 +33,10 @@ def compile(asked) -> int:
         asked.kernel,
         *_chosen(asked),
         kind="compile",
-        target=asked.target,
-        device=asked.device,
+        where=Where(asked.target, asked.device),
+        measuring=Measuring(timeout_s=asked.timeout),
         until="source" if source_only else "all",
         presets=presets_of(store, asked),
-        **_limits(asked),
     )
     job, trial = _do(store, request, asked)
     return _print(store, trial, asked, artifact=job.artifact or trial.artifact)
@@ -47,19 +51,11 @@ def run(asked) -> int:
         asked.kernel,
         *_chosen(asked),
         kind="run",
-        target=asked.target,
-        device=asked.device,
-        inputs=asked.inputs,
-        seed=asked.seed,
-        l2=asked.l2,
-        flush=asked.flush,
-        baselines=not asked.no_baselines,
-        only_baselines=asked.baselines,
-        save=asked.save,
+        where=Where(asked.target, asked.device),
+        measuring=replace(measuring_of(asked), flush=asked.flush),
         presets=presets_of(store, asked),
-        **_limits(asked),
     )
-    _job, trial = _do(store, request, asked)
+    _job, trial = _do(store, saving(request, asked.save), asked)
     return _print(store, trial, asked)
 
 
@@ -116,8 +112,16 @@ def presets_of(store: Store, asked) -> tuple[TunedConfig, ...]:
     return () if asked.no_presets else presets.known(store, asked.kernel)
 
 
-def _limits(asked) -> dict[str, float]:
-    return {"timeout_s": asked.timeout} if asked.timeout else {}
+def measuring_of(asked) -> Measuring:
+    """How a run or a sweep is measured, from the words that both commands take."""
+    return Measuring(
+        inputs=asked.inputs,
+        seed=asked.seed,
+        l2=asked.l2,
+        baselines=not asked.no_baselines,
+        only_baselines=tuple(asked.baselines),
+        timeout_s=asked.timeout,
+    )
 
 
 def _do(store: Store, request: Request, asked) -> tuple[JobView, Trial]:
@@ -126,7 +130,7 @@ def _do(store: Store, request: Request, asked) -> tuple[JobView, Trial]:
         say(f"knobs that were not given: {request.preset} (--no-presets takes the plain defaults)")
     job = client.submit(store, request)
     try:
-        ended = client.wait(store, job, on_phase=_say_phase)
+        ended = client.wait(store, job, on_phase=_say_phase, each=lambda: _look_for_reader(job))
     except KeyboardInterrupt:
         _stop(store, job, request, asked)
         raise
@@ -141,11 +145,23 @@ def _do(store: Store, request: Request, asked) -> tuple[JobView, Trial]:
     return ended, trial
 
 
+def _look_for_reader(job: str) -> None:
+    """Raises ReaderLeft where nobody would read the result: the job goes on without its command."""
+    if reader_left():
+        raise ReaderLeft(f"nobody reads the output any more; job {job} goes on, and its result is stored: {how_to(job)} stops it")
+
+
 def _say_phase(job: JobView) -> None:
-    if job.state == "queued":
-        say(f"queued, {job.queue_position} before it" if job.queue_position else "queued")
-    elif job.state == "running" and job.phase:
-        say(f"{job.phase} ...")
+    match job.state:
+        case "queued":
+            say(f"queued, {job.queue_position} before it" if job.queue_position else "queued")
+        case "running":
+            if job.phase:
+                say(f"{job.phase} ...")
+        case "cancelling" | "done" | "failed" | "cancelled":
+            pass
+        case _:
+            assert_never(job.state)
 
 
 def _stop(store: Store, job: str, request: Request, asked) -> None:

@@ -11,7 +11,6 @@ instructions of unusual widths. It serves the texts that use none of them, and t
 """
 
 import atexit
-import fcntl
 import functools
 import hashlib
 import importlib.util
@@ -22,18 +21,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tileviz.compiler.targets import capability
-from tileviz.errors import CompileFailed, ToolMissing
+from tileviz.errors import ToolMissing
 
 HEAP_BYTES = 512 << 20
 """Address space that NVRTC keeps for a header: the largest (sm_90a) needs 434 MB."""
 
-KEPT = 4
-"""Headers kept at a time; the longest unused goes first."""
-
 WGMMA = "tl_templates/cuda/instruction/wgmma.h"
-EXTRA = "#include <cute/arch/mma_sm90_gmma_ext.hpp>"
-"""What holds the unusual widths, and is most of what a header of Hopper holds."""
-
 USUAL_WIDTHS = (8, 16, 32, 64, 96, 128, 192, 256)
 
 # What TileLang 0.1.15 includes for each architecture, from the texts of its kernels.
@@ -101,44 +94,15 @@ def _is_alive(process_id: str) -> bool:
 
 def ready(arch: str, flags: tuple[str, ...] = ()) -> Header | None:
     """The whole header for an architecture and flags, or None: NVRTC does without."""
-    return _found(_path(arch, flags))
+    return _found(path_of(arch, flags))
 
 
 def lean(arch: str, flags: tuple[str, ...], source: str) -> Header | None:
     """The lean header, where it is there and the text needs no more than it holds, as far as can be told without compiling."""
-    path = _path(arch, flags, "-lean")
+    path = path_of(arch, flags, "-lean")
     if path is None or not set(_widths(source)) <= set(USUAL_WIDTHS):
         return None
-    return _found(path, (_lean_folder(),))
-
-
-def make(arch: str, flags: tuple[str, ...] = ()) -> Path | None:
-    """The headers for an architecture and flags, made when absent: a lean one where there is such, and the whole one, which it gives.
-    One process makes them at a time.
-
-    None when it cannot be had: no store, made elsewhere right now, no room on the disk, templates that do not go together.
-    """
-    if _store is not None and capability(arch) == (9, 0) and _write_lean():
-        _make(_path(arch, flags, "-lean"), arch, flags, _lean_folder())
-    return _make(_path(arch, flags), arch, flags)
-
-
-def _make(path: Path | None, arch: str, flags: tuple[str, ...], *folders: Path) -> Path | None:
-    from tileviz.compiler import nvrtc
-
-    if path is None or path.is_file():
-        return path
-    part = path.with_suffix(f".part{os.getpid()}")
-    try:
-        with open(path.with_suffix(".lock"), "w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            nvrtc.make_header(arch, flags, str(part), *folders)
-            part.rename(path)
-            _forget_oldest(path.parent)
-            return path
-    except (CompileFailed, OSError):
-        part.unlink(missing_ok=True)
-        return None
+    return _found(path, (lean_folder(),))
 
 
 def _found(path: Path | None, folders: tuple[Path, ...] = ()) -> Header | None:
@@ -148,32 +112,11 @@ def _found(path: Path | None, folders: tuple[Path, ...] = ()) -> Header | None:
     return Header(path, folders)
 
 
-def _lean_folder() -> Path:
-    assert _store is not None, "open_store comes first"
-    return _store / "lean"
+def lean_folder() -> Path | None:
+    """Where the templates that a lean header is made of are kept; None without a store."""
+    return _store / "lean" if _store is not None else None
 
 
-def _write_lean() -> bool:
-    """Writes TileLang's wgmma.h with the usual widths alone, line by line the same; False where that file is not as it is known."""
-    place = _lean_folder() / WGMMA
-    if place.is_file():
-        return True
-    try:
-        text = (template_dirs()[0] / WGMMA).read_text()
-    except OSError:
-        return False
-    if EXTRA not in text or '#include "../common.h"' not in text or not _WIDTH.search(text):
-        return False
-    text = text.replace(EXTRA, "").replace('#include "../common.h"', "#include <tl_templates/cuda/common.h>")
-    place.parent.mkdir(parents=True, exist_ok=True)
-    part = place.with_suffix(f".part{os.getpid()}")
-    part.write_text(_WIDTH.sub(lambda found: found[0] if int(found[1]) in USUAL_WIDTHS else found[2] or "", text))
-    part.rename(place)
-    return True
-
-
-# One width in a list that a macro writes out:   OP(24)                    \
-_WIDTH = re.compile(r"^  OP\((\d+)\)( *\\)?$", re.M)
 # tl::wgmma_ss<tl::DataType::kFloat16, tl::DataType::kFloat16, tl::DataType::kFloat32, 64, 256, 16, false, true, 1, 1>(
 _CALL = re.compile(r"\bwgmma_[rs]s<[^>]*?,\s*64,\s*(\d+),")
 
@@ -204,14 +147,9 @@ def _prefix(arch: str) -> str:
     return "".join(f"#include <tl_templates/cuda/{name}.h>\n" for name in names) + "#pragma nv_hdrstop\n"
 
 
-def _path(arch: str, flags: tuple[str, ...], kind: str = "") -> Path | None:
+def path_of(arch: str, flags: tuple[str, ...], kind: str = "") -> Path | None:
+    """Where the header for an architecture and flags is kept, `-lean` for the lean one; None without a store."""
     if _store is None:
         return None
     kept_for = " ".join(flag for flag in flags if not flag.startswith("--ptxas-options"))
     return _store / f"{arch}-{hashlib.sha256(kept_for.encode()).hexdigest()[:8]}{kind}.pch"
-
-
-def _forget_oldest(folder: Path) -> None:
-    by_use = sorted(folder.glob("*.pch"), key=lambda file: file.stat().st_mtime)
-    for old in by_use[:-KEPT]:
-        old.unlink(missing_ok=True)

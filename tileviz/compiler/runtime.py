@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from tileviz.compiler import failures, headers, host, lowering, nvrtc
+from tileviz.compiler import failures, headers, host, lowering, make_headers, nvrtc
 from tileviz.errors import TilevizError
 from tileviz.records import Target
 
@@ -57,7 +57,7 @@ def prepare(target: str) -> bool:
 
     It serves every process forked from the one that called `warm_up`.
     """
-    return nvrtc.is_available() and headers.make(target) is not None
+    return nvrtc.is_available() and make_headers.make(target) is not None
 
 
 def clear_headers(home: Path) -> None:

@@ -67,11 +67,6 @@ def target(name: str) -> Target:
     return Target(arch, "cuda", capability(arch), LIMITS[arch], note, source_only=arch == "sm_70")
 
 
-def target_of_capability(major: int, minor: int) -> Target:
-    """The target of a device of this compute capability. Raises UnknownName when it is not in the table."""
-    return target(f"sm_{major}{minor}")
-
-
 def why_unusable(name: str) -> str:
     """Why nothing can be made for a device of this target, in a few words: `no code for sm_61`; empty where something can. A device whose
     capability is not told has no name of a target."""

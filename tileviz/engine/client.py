@@ -41,19 +41,26 @@ def submit(store: Store, request: Request) -> str:
     return queue(store, request.kind, asdict(request))
 
 
-def queue(store: Store, kind: str, request: dict[str, Any], *, job: str | None = None, queued: Callable[[str], None] | None = None) -> str:
-    """Queues a job of any kind for an engine of this environment, of the id `job` where one is given, and gives its id. `queued` is told it
-    before an engine is started.
+def queue(store: Store, kind: str, request: dict[str, Any]) -> str:
+    """Queues a job of any kind for an engine of this environment, and gives its id.
 
     Raises BadValue for a setting that no engine could read, and EngineError where no engine can serve this environment now.
     """
     renew_engine(store)
-    job = store.submit(kind, {**request, ENVIRONMENT: tag.environment()}, job=job)
-    if queued is not None:
-        queued(job)
+    job = store.submit(kind, here(request))
+    start_for(store)
+    return job
+
+
+def here(request: dict[str, Any]) -> dict[str, Any]:
+    """A job's request with what else decides its result."""
+    return {**request, ENVIRONMENT: tag.environment()}
+
+
+def start_for(store: Store) -> None:
+    """Sees that an engine comes for a job that was just queued."""
     starts.may_start_once(store.home)
     ensure_engine(store.home)
-    return job
 
 
 def decided_trial(request: Request) -> Trial | None:
@@ -100,9 +107,18 @@ def _give_up(store: Store, view: JobView) -> None:
     store.finish(view.id, "failed", said)
 
 
-def wait(store: Store, job: str, *, on_phase: Callable[[JobView], None] | None = None, timeout: float | None = None) -> JobView:
-    """Waits for the job to end, calling `on_phase` at each new phase. Raises StoreError, EngineError, and TimeoutError after
-    `timeout` seconds."""
+def wait(
+    store: Store,
+    job: str,
+    *,
+    on_phase: Callable[[JobView], None] | None = None,
+    each: Callable[[], None] | None = None,
+    timeout: float | None = None,
+) -> JobView:
+    """Waits for the job to end, calling `on_phase` at each new phase, and `each` at every look.
+
+    Raises StoreError, EngineError, and TimeoutError after `timeout` seconds.
+    """
     end = None if timeout is None else time.monotonic() + timeout
     phase = None
     while True:
@@ -112,6 +128,8 @@ def wait(store: Store, job: str, *, on_phase: Callable[[JobView], None] | None =
         if on_phase is not None and (view.state, view.phase) != phase:
             phase = (view.state, view.phase)
             on_phase(view)
+        if each is not None:
+            each()
         if not view.active:
             return view
         if end is not None and time.monotonic() > end:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tileviz.engine import client, requests
+from tileviz.engine.options import Where
 from tileviz.engine.requests import Request
 from tileviz.errors import BadRequest, Limitation
 from tileviz.kernels import kernel as kernel_of
@@ -47,7 +48,7 @@ def elsewhere(kernel: str, problem: dict[str, Any], config: dict[str, Any], targ
     knobs = kernel_of(kernel).knobs
     own = any(config.get(knob.name, knob.default) not in knob.offered(target) for knob in knobs if knob.only)
     given = {name: value for name, value in config.items() if "." in name} if own else config
-    return requests.resolve(kernel, problem, given, kind="compile", target=target, devices=[]), own
+    return requests.resolve(kernel, problem, given, kind="compile", where=Where(target, devices=[])), own
 
 
 def _rung(store: Store, target: str, kernel: str, problem: dict[str, Any], config: dict[str, Any]) -> Rung:

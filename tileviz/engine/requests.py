@@ -13,6 +13,7 @@ from tileviz.bench import facts, memory
 from tileviz.bench.baselines import expanded
 from tileviz.compiler import targets, toolchain
 from tileviz.engine import presets as starts
+from tileviz.engine.options import ANYWHERE, RUN_S, USUAL, Measuring, Where, check_word
 from tileviz.engine.processes.lanes import LACK_OF_MEMORY
 from tileviz.errors import BadValue
 from tileviz.kernels import kernel as kernel_of
@@ -20,14 +21,10 @@ from tileviz.kernels.asked import AskedKernel
 from tileviz.records import Config, Device, Problem, Target, TunedConfig, canonical_json
 from tileviz.records_json import known_fields
 
-INPUTS = ("normal", "zeros", "ones", "integers", "nan", "inf")
-L2_MODES = ("cold", "warm")
-FLUSHES = ("read", "write", "none")
-
 
 @dataclass(frozen=True)
-class Request:
-    """Everything a job needs to know; JSON values only."""
+class Request(Measuring):
+    """Everything a job needs to know; JSON values only. What says how it is measured is in `options.Measuring`."""
 
     kind: str
     """`compile`: code only. `run`: compile, check, time, then baselines."""
@@ -37,18 +34,9 @@ class Request:
     target: str
     device: str | None = None
     """Where it runs; None for `compile`."""
-    inputs: str = "normal"
-    seed: int = 0
-    l2: str = "cold"
-    flush: str = "read"
-    """How a cold L2 is made: `read`, `write`, which shows what dirty lines cost, or `none`."""
-    baselines: bool = True
-    only_baselines: tuple[str, ...] = ()
-    """Names of the baselines to run; empty for all of them."""
+    timeout_s: float = field(default=RUN_S, kw_only=True)
     until: str = "all"
     """`source` stops after lowering."""
-    timeout_s: float = 120.0
-    """Most seconds for compiling, and again for check and timing, and again for each baseline."""
     save: str | None = None
     """An .npz file for inputs and output."""
     broken: tuple[str, ...] = field(default=())
@@ -69,45 +57,25 @@ def resolve(
     config: dict[str, Any] | None = None,
     *,
     kind: str = "run",
-    target: str | None = None,
-    device: str | None = None,
-    devices: list[Device] | None = None,
-    inputs: str = "normal",
-    seed: int = 0,
-    l2: str = "cold",
-    flush: str = "read",
-    baselines: bool = True,
-    only_baselines: Iterable[str] = (),
+    where: Where = ANYWHERE,
+    measuring: Measuring = USUAL,
     until: str = "all",
-    timeout_s: float = 120.0,
-    save: str | None = None,
     presets: Iterable[TunedConfig] = (),
 ) -> Request:
-    """Completes a request from what a person gave. With no target and no device, it is the first GPU, or else the CPU. Knobs that were
-    not given come from the nearest of the `presets`, or else are the kernel's defaults for the target and problem.
+    """Completes a request from what a person gave. Knobs that were not given come from the nearest of the `presets`, or else are the
+    kernel's defaults for the target and problem.
 
     Raises BadRequest (UnknownName, BadValue) in one sentence; a config that breaks a rule is not an error but a request with `broken`.
     """
     described = kernel_of(kernel)
-    devices = local_devices() if devices is None else devices
-    chosen, on = _place(kind, target, device, devices)
+    devices = local_devices() if where.devices is None else where.devices
+    chosen, on = _place(kind, where.target, where.device, devices)
     full_problem = described.problem(problem, chosen.kind)
     here = on or next((d for d in devices if d.target == chosen.name), None)
     full_config, tuned = starts.start(described, full_problem, chosen, presets, device=here.name if here else "", given=config)
-    _check_word("inputs", inputs, INPUTS)
-    _check_word("l2", l2, L2_MODES)
-    _check_word("flush", flush, FLUSHES)
-    wanted = tuple(only_baselines)
-    for name in wanted:
-        _check_word("baseline", name, baseline_names(described, on))
-    if not 0 < timeout_s <= 86400:
-        raise BadValue(f"timeout is {timeout_s:g} s; give seconds from 1 to 86,400")
-    if not 0 <= seed < 2**31:
-        raise BadValue(f"seed is {seed}; give a whole number from 0 to 2,147,483,647")
-    if save is not None and not Path(save).absolute().parent.is_dir():
-        raise BadValue(f"there is no folder {Path(save).absolute().parent} to save into")
-    if save is not None and (Path(save).is_dir() or Path(save).suffix != ".npz"):
-        raise BadValue(f"save is '{save}'; give a file name that ends in .npz")
+    measuring.check()
+    for name in measuring.only_baselines:
+        check_word("baseline", name, baseline_names(described, on))
     cannot, broken = _limits(described, full_problem, full_config, chosen, on)
     return Request(
         kind=kind,
@@ -116,19 +84,24 @@ def resolve(
         config=full_config,
         target=chosen.name,
         device=on.id if on else None,
-        inputs=inputs,
-        seed=seed,
-        l2=l2,
-        flush=flush,
-        baselines=baselines,
-        only_baselines=wanted,
         until=until,
-        timeout_s=timeout_s,
-        save=str(Path(save).absolute()) if save else None,
         broken=broken,
         unsupported=cannot,
         preset=starts.source_words(tuned, described, full_problem) if tuned and not set(tuned.config) <= set(config or {}) else "",
+        **{**measuring.measured_by(), "timeout_s": measuring.timeout_s or RUN_S, "only_baselines": tuple(measuring.only_baselines)},
     )
+
+
+def saving(request: Request, path: str | None) -> Request:
+    """The request, which keeps inputs and output in an .npz file where one is named. Raises BadValue for one that cannot be written."""
+    if path is None:
+        return request
+    file = Path(path).absolute()
+    if not file.parent.is_dir():
+        raise BadValue(f"there is no folder {file.parent} to save into")
+    if Path(path).is_dir() or file.suffix != ".npz":
+        raise BadValue(f"save is '{path}'; give a file name that ends in .npz")
+    return replace(request, save=str(file))
 
 
 def request_from_json(doc: dict[str, Any]) -> Request:
@@ -240,8 +213,3 @@ def _limits(described, problem: Problem, config: Config, target: Target, device:
         too_big = memory_rule(described, problem, device)
         broken += [too_big] if too_big else []
     return cannot, tuple(broken)
-
-
-def _check_word(name: str, word: str, known: tuple[str, ...]) -> None:
-    if word not in known:
-        raise BadValue(f"{name} is '{word}'; give one of {', '.join(known)}")

@@ -16,18 +16,8 @@ from tileviz import settings
 from tileviz.compiler import runtime, scratch, targets, toolchain
 from tileviz.engine import client
 from tileviz.engine.jobs.background import FactsJob, HeaderJob
-from tileviz.engine.jobs.ceilings import FACT, CeilingsJob, CeilingsTask, with_stored_ceilings
-from tileviz.engine.jobs.ceilings import KIND as CEILINGS
-from tileviz.engine.jobs.importance import KIND as IMPORTANCE
-from tileviz.engine.jobs.importance import ImportanceTask
-from tileviz.engine.jobs.profile import KIND as PROFILE
-from tileviz.engine.jobs.profile import ProfileTask
-from tileviz.engine.jobs.race import KIND as RACE
-from tileviz.engine.jobs.race import RaceTask
-from tileviz.engine.jobs.reading import ReadTask
-from tileviz.engine.jobs.structure import KIND as STRUCTURE
-from tileviz.engine.jobs.structure import StructureTask
-from tileviz.engine.jobs.sweep import SweepTask
+from tileviz.engine.jobs.ceilings import FACT, CeilingsJob, with_stored_ceilings
+from tileviz.engine.jobs.kinds import task_of
 from tileviz.engine.jobs.task import Task
 from tileviz.engine.processes import heartbeat, starts, tag
 from tileviz.engine.processes.lanes import Child, ForkServer, MeasureLane
@@ -39,12 +29,6 @@ from tileviz.store.home import home_for_others
 from tileviz.store.store import INDUCTOR
 
 log = logging.getLogger("tileviz.engine")
-
-TASKS: dict[str, type[Task]] = {
-    "sweep": SweepTask, "read": ReadTask, STRUCTURE: StructureTask,
-    IMPORTANCE: ImportanceTask, CEILINGS: CeilingsTask, PROFILE: ProfileTask, RACE: RaceTask,
-}  # fmt: skip
-"""What a job becomes, by its kind; a Task where none is named."""
 
 MOST_COMPILE_SLOTS = 32
 """More children than these get in each other's way: on 64 cores, 16, 32 and 64 of them took 7.7, 5.2 and 7.2 s for 82 configs."""
@@ -101,8 +85,8 @@ class Engine:
         for task in list(self.tasks.values()):
             task.guarded(task.advance)
             self._beat()
-        if self.fork_server.hangs:
-            self._replace_fork_server("hangs")
+        if hangs := self.fork_server.hangs():
+            self._replace_fork_server(hangs)
         self._listen(0.02 if self.tasks else 0.05)
         for task in list(self.tasks.values()):
             task.guarded(task.enforce_deadline)
@@ -137,7 +121,7 @@ class Engine:
                 return
             if self.store.claim(job.id):
                 log.info("job %s: %s", job.id, job.kind)
-                task = self.tasks[job.id] = TASKS.get(job.kind, Task)(self, job)
+                task = self.tasks[job.id] = task_of(job.kind)(self, job)
                 task.guarded(lambda task=task: self._begin(task))
 
     def _begin(self, task: Task) -> None:
@@ -149,12 +133,11 @@ class Engine:
         task.begin()
 
     def _must_queue(self, job: JobView, active: list[JobView]) -> bool:
-        """One sweep or race at a time on a device, and a race after its own sweep; single runs go between the configs of a sweep."""
-        if job.kind not in ("sweep", RACE):
+        """Whether its device has such a job already, or another comes first; single runs go between the configs of a sweep."""
+        kind, device = task_of(job.kind), job.request.get("device")
+        if not kind.one_at_a_time:
             return False
-        device = job.request.get("device")
-        busy = any(isinstance(t, (SweepTask, RaceTask)) and t.doc.get("device") == device for t in self.tasks.values())
-        return busy or (job.kind == RACE and any(j.kind == "sweep" and j.request.get("sweep") == job.request.get("sweep") for j in active))
+        return any(t.one_at_a_time and t.doc.get("device") == device for t in self.tasks.values()) or kind.must_wait(job, active)
 
     def _take_cancels(self) -> None:
         for job in self.store.asked_to_stop():
@@ -178,12 +161,12 @@ class Engine:
         try:
             self.fork_server.listen()
         except (EOFError, OSError):
-            self._replace_fork_server("died")
+            self._replace_fork_server("the process that starts all others died, so another takes its place")
 
-    def _replace_fork_server(self, what: str) -> None:
+    def _replace_fork_server(self, why: str) -> None:
         """Starts another. Children that wait to be born die with the old one, and their jobs hear it; those that live go on."""
-        log.error("the fork server %s; starting another", what)
-        self.fork_server.kill()
+        log.error("%s", why)
+        self.fork_server.kill(why)
         self.fork_server = ForkServer.start()
         self.prepared.clear()
         for lane in self.lanes.values():

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tileviz.measured import Best, best_of
-from tileviz.records import Trial
+from tileviz.records import ACTIVE, SweepState, Trial
 from tileviz.records_json import to_json
 from tileviz.store.part import StorePart
 from tileviz.store.rows import document
@@ -36,8 +36,7 @@ class SweepView:
     device: str | None
     request: dict[str, Any]
     """problems, values, strategy, effort, budget, seed, counted, ..."""
-    state: str
-    """`queued`, `running`, `done`, `cancelled` or `failed`."""
+    state: SweepState
     reason: str = ""
     """Why it ended: the budget that was spent, or what failed."""
     job: str | None = None
@@ -60,7 +59,7 @@ class SweepView:
 
     @property
     def active(self) -> bool:
-        return self.state in ("queued", "running")
+        return self.state in ACTIVE
 
     @property
     def best(self) -> dict[int, str]:
@@ -124,16 +123,23 @@ class SweepStore(StorePart):
         while self.database.write(f"DELETE FROM sweep_trial WHERE sweep=? AND ordinal IN ({some})", (sweep, sweep, ROWS_AT_ONCE)):
             pass
 
-    def change_sweep(self, sweep: str, request: dict[str, Any]) -> None:
-        """Replaces the request of a sweep: another budget."""
-        self.database.write("UPDATE sweep SET request=? WHERE id=?", (json.dumps(to_json(request)), sweep))
-
-    def queue_sweep(self, sweep: str, job: str) -> None:
-        """Marks a sweep as queued with this job, and takes back why it ended before; unless the engine has begun with the job by now."""
-        self.database.write(
-            "UPDATE sweep SET state='queued', reason='', ended=NULL, job=? WHERE id=? AND (job IS NOT ? OR state=?)",
-            (job, sweep, job, PREPARING),
-        )
+    def queue_sweep(
+        self, sweep: str, job: str, asked: dict[str, Any], *, before: str | None, changed: dict[str, Any] | None = None
+    ) -> bool:
+        """Queues a job of a sweep that is just written or has ended, and takes back why it ended; with `changed` its request is that from
+        now on. All of it in one step, or nothing: False where another job of the sweep was queued since its job was `before`."""
+        row = (job, "sweep", json.dumps(to_json(asked)), time.time())
+        request = json.dumps(to_json(changed)) if changed is not None else None
+        with self.database.transaction() as connection:
+            claimed = connection.execute(
+                "UPDATE sweep SET state='queued', reason='', ended=NULL, job=?, request=coalesce(?, request)"
+                " WHERE id=? AND job IS ? AND (state NOT IN ('queued', 'running')"
+                " OR NOT EXISTS (SELECT 1 FROM job WHERE id=? AND state IN ('queued', 'running', 'cancelling')))",
+                (job, request, sweep, before, before),
+            )
+            if claimed.rowcount:
+                connection.execute("INSERT INTO job (id, kind, request, created) VALUES (?, ?, ?, ?)", row)
+        return bool(claimed.rowcount)
 
     def start_sweep(self, sweep: str, *, job: str | None = None) -> None:
         """Marks a sweep as running, and takes back why it ended before."""

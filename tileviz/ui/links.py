@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from tileviz import kernels
-from tileviz.engine.requests import FLUSHES, INPUTS, L2_MODES
+from tileviz.engine.options import FLUSHES, INPUTS, L2_MODES
 from tileviz.errors import BadRequest
 from tileviz.formats import word
 from tileviz.kernels.asked import AskedKernel

@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from tests.asked import resolve
 from tests.conftest import make_home
 from tileviz.bench import ceilings
 from tileviz.engine import client
 from tileviz.engine.jobs.ceilings import FACT, CeilingsJob, stored_ceilings, with_stored_ceilings
-from tileviz.engine.requests import local_devices, resolve
+from tileviz.engine.requests import local_devices
 from tileviz.errors import StoreError
 from tileviz.store import Store
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 import torch
 
+from tests.asked import resolve
 from tileviz.bench.timers import PerfCounter, Plan
 from tileviz.engine.jobs.measurement import Measurement
-from tileviz.engine.requests import resolve
 from tileviz.engine.sweeps.measure import Bench
 from tileviz.measured import Determinism
 from tileviz.records import Device, Trial

@@ -4,10 +4,10 @@ import time
 
 import pytest
 
+from tests.asked import resolve
 from tileviz.engine import client
 from tileviz.engine.jobs import ceilings, profile
 from tileviz.engine.jobs.ceilings import FACT, stored_ceilings
-from tileviz.engine.requests import resolve
 from tileviz.engine.server import Engine
 from tileviz.records import Device, Trial
 from tileviz.store import Store

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.asked import resolve
 from tileviz.bench import ncu
 from tileviz.engine.jobs.profile import NcuJob
-from tileviz.engine.requests import local_devices, request_from_json, resolve
+from tileviz.engine.requests import local_devices, request_from_json
 from tileviz.errors import RuntimeFailed, ToolMissing
 from tileviz.records import Device
 

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from tests.asked import resolve_sweep
 from tests.engine import scripted_jobs as script
 from tests.engine.sweeps.test_space import ONE
 from tileviz.engine.jobs import race
 from tileviz.engine.sweeps import client, results
-from tileviz.engine.sweeps.request import resolve_sweep
 from tileviz.errors import BadRequest
 from tileviz.formats import race_words
 from tileviz.records import Device

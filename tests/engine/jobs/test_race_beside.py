@@ -4,9 +4,9 @@ import os
 
 import pytest
 
+from tests.asked import resolve
 from tileviz.compiler import toolchain
 from tileviz.engine.jobs.race import BesideJob
-from tileviz.engine.requests import resolve
 from tileviz.records import Trial
 
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tileviz.engine import client, ladder, requests
+from tests.asked import resolve
+from tileviz.engine import client, ladder
 from tileviz.engine.jobs import reading
 from tileviz.store import Store
 
@@ -16,7 +17,7 @@ def store(shared_home) -> Store:
 
 
 def request(target: str, **problem):
-    return requests.resolve("gemm", {**SMALL, **problem}, KNOBS, kind="compile", target=target, devices=[])
+    return resolve("gemm", {**SMALL, **problem}, KNOBS, kind="compile", target=target, devices=[])
 
 
 @pytest.mark.parametrize("target", ["sm_90a", "cpu"])
@@ -56,7 +57,7 @@ def test_the_layouts_of_tiles_are_told_in_numbers(store):
 
 
 def test_a_reading_that_fails_says_why(store):
-    asked = requests.resolve("gemm", SMALL, {**KNOBS, "threads": 96}, kind="compile", target="sm_80", devices=[])
+    asked = resolve("gemm", SMALL, {**KNOBS, "threads": 96}, kind="compile", target="sm_80", devices=[])
     job = client.wait(store, reading.submit(store, asked), timeout=120)
     assert job.state == "failed" and "3 warps" in job.reason
 

@@ -2,8 +2,9 @@
 
 import pytest
 
+from tests.asked import resolve
 from tests.engine.jobs.test_reading import KNOBS, SMALL
-from tileviz.engine import client, requests
+from tileviz.engine import client
 from tileviz.engine.jobs import structure
 from tileviz.store import Store
 
@@ -14,7 +15,7 @@ def store(shared_home) -> Store:
 
 
 def request(target: str, **config):
-    return requests.resolve("gemm", SMALL, {**KNOBS, **config}, kind="compile", target=target, devices=[])
+    return resolve("gemm", SMALL, {**KNOBS, **config}, kind="compile", target=target, devices=[])
 
 
 def test_the_page_lies_beside_the_artifact_and_no_trial_is_left(store):

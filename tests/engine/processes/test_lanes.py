@@ -1,10 +1,12 @@
 """Children run jobs, die alone, and never outlive the engine."""
 
+import os
 import signal
 import subprocess
 import sys
 import time
 from multiprocessing.connection import wait
+from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -142,17 +144,47 @@ def test_a_stopped_fork_server_is_noticed_and_its_unborn_children_hear_its_end(m
     fork_server = ForkServer.start()
     while not fork_server.ready:
         fork_server.listen()
+    monkeypatch.setattr(lanes, "STOPPED_S", 60.0)
     monkeypatch.setattr(lanes, "HANGS_S", 0.3)
     psutil.Process(fork_server.process.pid).suspend()
     child = fork_server.child()
     child.send(Sleep(0.0))
-    assert not fork_server.hangs
+    assert not fork_server.hangs()
     time.sleep(0.4)
-    assert fork_server.hangs
+    assert "gave none for" in fork_server.hangs()
     fork_server.kill()
     assert wait([child.connection], 5) == [child.connection]
     with pytest.raises((EOFError, OSError)):
         child.connection.recv()
+
+
+def test_a_fork_server_stopped_while_it_warms_up_is_told_as_a_stopped_engine_is(monkeypatch):
+    fork_server = ForkServer.start()
+    psutil.Process(fork_server.process.pid).suspend()
+    child = fork_server.child()
+    monkeypatch.setattr(lanes, "STOPPED_S", 0.3)
+    assert not fork_server.ready and not fork_server.hangs()
+    time.sleep(0.4)
+    said = fork_server.hangs()
+    assert f"process {fork_server.process.pid}) was stopped" in said and "another takes its place" in said
+    fork_server.kill(said)
+    assert wait([child.connection], 5) == [child.connection] and child.why_unborn == said
+
+
+def test_one_that_only_takes_long_to_warm_up_is_left_alone(monkeypatch):
+    """Not even at the moment when it is warm, and a child was asked for long before."""
+    monkeypatch.setattr(lanes, "STOPPED_S", 0.0)
+    monkeypatch.setattr(lanes, "HANGS_S", 0.05)
+    ours, theirs = lanes.Pipe()
+    fork_server = ForkServer(ours, SimpleNamespace(pid=os.getpid()))
+    fork_server.unborn.append(lanes.Child(ours))
+    time.sleep(0.1)
+    assert not fork_server.hangs()
+    theirs.send(("ready",))
+    fork_server.listen()
+    assert fork_server.ready and not fork_server.hangs()
+    time.sleep(0.1)
+    assert fork_server.hangs()
 
 
 def test_a_spawned_child_has_no_inherited_state():

@@ -115,8 +115,8 @@ def test_nothing_is_started_while_the_last_deaths_stand(tmp_path):
 def test_a_sweep_that_no_engine_comes_for_can_be_resumed(tmp_path):
     store = Store(tmp_path)
     (tmp_path / starts.FILE_NAME).write_text(json.dumps({"count": starts.MOST, "pid": 1, "said": "no target 'sm_61'"}))
-    store.create_sweep("s1", SWEEP, ())
-    store.queue_sweep("s1", store.submit("sweep", {"sweep": "s1"}))
+    store.create_sweep("s1", SWEEP, (), job="j1")
+    store.queue_sweep("s1", "j1", {"sweep": "s1"}, before="j1")
     with pytest.raises(EngineError, match="no target 'sm_61'"):
         sweeps.wait(store, "s1", timeout=5)
     view = store.sweep("s1")

@@ -6,12 +6,12 @@ import os
 
 import pytest
 
+from tests.asked import resolve
 from tests.engine.sweeps.test_failures import submitted
 from tileviz.compiler import machine_code
 from tileviz.engine import client
 from tileviz.engine.jobs.compile import stored_code
 from tileviz.engine.processes import tag
-from tileviz.engine.requests import resolve
 from tileviz.errors import EngineError
 from tileviz.records import Artifact
 from tileviz.store import Store

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.asked import resolve_sweep
 from tests.engine import scripted_jobs as script
 from tests.engine.conftest import Spawner, cpu_device
 from tests.waiting import PATIENT_S
@@ -12,7 +13,6 @@ from tileviz.cli.sweep import sweep_text
 from tileviz.engine.processes.channel import Pipe
 from tileviz.engine.processes.lanes import spawn_child
 from tileviz.engine.sweeps import client, results
-from tileviz.engine.sweeps.request import resolve_sweep
 from tileviz.errors import StoreError
 from tileviz.records import Device
 
@@ -161,6 +161,34 @@ def test_an_engine_that_dies_again_and_again_loses_nothing(store, engine, monkey
     view = run_to_end(engine(), store, sweep)
     rows = store.sweep_frame(sweep)
     assert view.counts == {"ok": 12} and seen <= {row["trial"] for row in rows}
+
+
+def test_of_two_resumes_at_once_one_wins_and_the_other_is_told(store, engine):
+    sweep = submitted(store, list(range(20, 24)), trials=1)
+    run_to_end(engine(), store, sweep)
+    first = client.resume(store, sweep)
+    told = []
+    assert client.resume(store, sweep, {"trials": 2}, told.append) == first
+    assert told == [f"sweep {sweep} was asked for already and is queued; its budget stays as it is"]
+    assert store.sweep(sweep).request["budget"]["trials"] is None
+    assert [job.id for job in store.jobs(active=True)] == [first]
+
+
+def test_a_resume_that_comes_between_anothers_look_and_its_press_is_told_too(store, engine, monkeypatch):
+    sweep = submitted(store, list(range(20, 24)), trials=1)
+    run_to_end(engine(), store, sweep)
+    looked, first, told = store.sweep(sweep), client.resume(store, sweep), []
+    views = iter([looked])
+    monkeypatch.setattr(store, "sweep", lambda found, real=store.sweep: next(views, None) or real(found))
+    assert client.resume(store, sweep, say=told.append) == first and "is queued" in told[0]
+    assert [job.id for job in store.jobs(active=True)] == [first]
+
+
+def test_a_sweep_asks_once_whether_the_engine_is_of_these_files(store, monkeypatch):
+    asked = []
+    monkeypatch.setattr(client.client, "renew_engine", lambda store: asked.append(1))
+    submitted(store, [20])
+    assert asked == [1]
 
 
 def test_cancel_stops_hanging_configs_and_keeps_what_is_done(store, engine):

@@ -2,10 +2,10 @@
 
 import pytest
 
+from tests.asked import resolve_sweep
 from tileviz.engine import client as jobs
 from tileviz.engine.jobs import race
 from tileviz.engine.sweeps import client, results
-from tileviz.engine.sweeps.request import resolve_sweep
 from tileviz.kernels import kernel
 from tileviz.store import Store
 

@@ -4,10 +4,10 @@ import ast
 
 import pytest
 
+from tests.asked import resolve_sweep
 from tests.engine.sweeps.test_space import ADA
 from tests.store.test_sweeps import REQUEST, rows, trial
 from tileviz.engine.sweeps import client, results
-from tileviz.engine.sweeps.request import resolve_sweep
 from tileviz.errors import BadRequest
 from tileviz.kernels import kernel
 from tileviz.store import Store

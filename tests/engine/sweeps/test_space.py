@@ -4,13 +4,13 @@ import math
 
 import pytest
 
+from tests.asked import resolve, resolve_sweep
 from tileviz import kernels
 from tileviz.bench.facts import cpu_device
 from tileviz.compiler import targets
-from tileviz.engine.requests import resolve
 from tileviz.engine.sweeps.budget import Budget, budget_of
 from tileviz.engine.sweeps.model import machine_of, predict_us
-from tileviz.engine.sweeps.request import resolve_sweep, sweep_from_json
+from tileviz.engine.sweeps.request import sweep_from_json
 from tileviz.engine.sweeps.search import Search
 from tileviz.engine.sweeps.space import MOST_BY_DEFAULT, offered_values, rule_kind
 from tileviz.errors import BadValue, UnknownName

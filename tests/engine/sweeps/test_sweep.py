@@ -7,12 +7,11 @@ import signal
 import psutil
 import pytest
 
+from tests.asked import resolve, resolve_sweep
 from tests.conftest import processes_of
 from tests.waiting import until
 from tileviz.engine import client as jobs
-from tileviz.engine.requests import resolve
 from tileviz.engine.sweeps import client, results
-from tileviz.engine.sweeps.request import resolve_sweep
 from tileviz.kernels import kernel
 from tileviz.measured import Determinism
 from tileviz.store import Store

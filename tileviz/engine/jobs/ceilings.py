@@ -46,7 +46,7 @@ class CeilingsTask(LaneTask):
         known = {d.id: d for d in (*self.engine.devices, *self.store.devices())}
         return CeilingsJob(known[self.request.device])
 
-    def _keep(self, device: Device) -> None:
+    def keep(self, device: Device) -> None:
         self.store.save_device(device)
 
 

@@ -1,11 +1,31 @@
-"""What a compile's result means for its trial: that it may be launched, or why a launch could only fail."""
+"""A trial before it is measured: blank, then with its code, which may be launched, or could only fail."""
 
+import time
 from dataclasses import replace
 
 from tileviz.compiler import targets
 from tileviz.compiler.resources import no_room
+from tileviz.engine.requests import Request
 from tileviz.lens.stops import stops
 from tileviz.records import Artifact, Trial
+from tileviz.store import new_id
+
+
+def blank_trial(request: Request) -> Trial:
+    """The trial of a request of which nothing is known yet."""
+    return Trial(
+        trial=new_id(),
+        kernel=request.kernel,
+        problem=request.problem,
+        config=request.config,
+        target=request.target,
+        device=request.device,
+        status="ok",
+        key=request.key,
+        inputs=request.inputs,
+        seed=request.seed,
+        created=time.time(),
+    )
 
 
 def with_code(trial: Trial, artifact: Artifact, seconds: dict[str, float]) -> Trial:

@@ -13,8 +13,9 @@ from tileviz.engine import client
 from tileviz.engine.jobs.task import Task
 from tileviz.engine.processes.reports import Report, quiet
 from tileviz.engine.requests import Request
-from tileviz.records import Config, Trial
-from tileviz.store import Store, new_id
+from tileviz.errors import BadRequest
+from tileviz.records import Config
+from tileviz.store import Store
 
 KIND = "importance"
 
@@ -43,25 +44,14 @@ class ImportanceTask(Task):
         sweep = self.doc["sweep"]
         view = self.store.sweep(sweep)
         if view is None:
-            self._end("failed", f"sweep {sweep} is not in the store")
-            return
+            raise BadRequest(f"sweep {sweep} is not in the store")
         self.request = Request(KIND, view.kernel, view.request["problems"][0], {}, view.target)
-        self.trial = Trial(new_id(), view.kernel, self.request.problem, {}, view.target, None, "ok")
-        self.stage = "compile"
-        self._hand_over(self.engine.fork_server.child(), ImportanceJob(timed_configs(self.store, sweep)))
+        self.ask_child(ImportanceJob(timed_configs(self.store, sweep)))
 
-    def _compiled(self, found: dict[int, dict[str, float]]) -> None:
+    def made(self, found: dict[int, dict[str, float]]) -> None:
         stored = {"of": self.doc["of"], "shares": {str(number): shares for number, shares in found.items()}}
         self.store.note_sweep(self.doc["sweep"], notes={KIND: stored})
         self._end("done")
-
-    def _save(self, trial: Trial) -> None:
-        self.trial = trial
-
-    def _end(self, state: str, reason: str = "") -> None:
-        if state == "done" and self.trial.reason:
-            state, reason = "failed", self.trial.reason
-        super()._end(state, reason)
 
 
 def submit(store: Store, sweep: str) -> str:

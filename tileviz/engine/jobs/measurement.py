@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from tileviz.bench import baselines, clocks, draws, facts, peaks, roofline, timers, turns
 from tileviz.bench.determinism import determinism_of, same_bits
+from tileviz.bench.pick_timer import pick_timer
 from tileviz.bench.references import Truth
 from tileviz.bench.verify import verify, without_map_when_right
 from tileviz.compiler import runtime, targets
@@ -32,7 +33,7 @@ class Measurement:
         self.cost = self.kernel.cost(request.problem)
         self.peaks = None
         self.index = None if request.device == "cpu" else int(request.device.partition(":")[2])
-        self.timer = timers.pick_timer(request.device, flush=request.flush)
+        self.timer = pick_timer(request.device, flush=request.flush)
         self.ceilings = stored_ceilings(request.device)
         self.call: Callable | None = None
 

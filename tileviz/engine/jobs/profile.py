@@ -46,6 +46,8 @@ class ProfileTask(LaneTask):
     """Leaves what Nsight Compute measured in the trial it is of; where it cannot measure, the sentence that says why."""
 
     what = "profiling"
+    spoils = False
+    """ncu runs the kernel in a process of its own."""
 
     def asked(self) -> Request:
         doc = dict(self.doc)
@@ -55,20 +57,16 @@ class ProfileTask(LaneTask):
     def lane_job(self) -> NcuJob:
         return NcuJob(self.request)
 
-    def _keep(self, launches) -> None:
+    def keep(self, launches) -> None:
         longest = max(launches, key=lambda launch: launch.duration_us or 0.0, default=None)
         if longest is None:
             self._write({"reason": "ncu saw no launch of this kernel"})
         else:
             self._write({**to_json(longest), "launches": len(launches)})
 
-    def _failed(self, status: str, reason: str, detail: str) -> None:
-        self._leave_lane()  # ncu runs the kernel in a process of its own, so the lane's is as good as before
-        self._refused(reason)
-
-    def _refused(self, reason: str) -> None:
+    def refuse(self, status: str, reason: str, detail: str = "") -> None:
         self._write({"reason": reason})
-        super()._end("done")
+        self._end("done")
 
     def _write(self, profile: dict[str, Any]) -> None:
         trial = self.store.trial(self.of)

@@ -14,7 +14,8 @@ from typing import Any
 
 from tileviz.compiler import targets
 from tileviz.engine import client
-from tileviz.engine.jobs.compile import CompileJob
+from tileviz.engine.jobs.compile import CompileJob, stored_code
+from tileviz.engine.jobs.compiled import blank_trial, with_code
 from tileviz.engine.jobs.on_device import LaneTask
 from tileviz.engine.processes.device_lock import device_lock
 from tileviz.engine.processes.lanes import spawn_child
@@ -24,9 +25,9 @@ from tileviz.engine.sweeps.request import sweep_from_json
 from tileviz.errors import BadRequest
 from tileviz.kernels import code as code_of
 from tileviz.kernels import kernel as kernel_of
-from tileviz.records import Artifact, Config, Trial
+from tileviz.records import Artifact, Config, JobView, Trial
 from tileviz.records_json import to_json
-from tileviz.store import Store, new_id
+from tileviz.store import Store
 from tileviz.store.sweeps import SweepView
 
 KIND = "rival"
@@ -107,6 +108,12 @@ class RaceTask(LaneTask):
     compile_job: Callable = CompileJob
     beside_job: Callable = BesideJob
     raced: Raced | None = None
+    one_at_a_time = True
+
+    @classmethod
+    def must_wait(cls, job: JobView, active: list[JobView]) -> bool:
+        """After its own sweep."""
+        return any(other.kind == "sweep" and other.request.get("sweep") == job.request.get("sweep") for other in active)
 
     @property
     def what(self) -> str:
@@ -148,23 +155,37 @@ class RaceTask(LaneTask):
     def lane_job(self):
         return self.beside_job((self.request, self.trial), self._ours())
 
-    def _measured(self, value) -> None:
+    def _done(self, value: Any) -> None:
         if self.stage != "race":
-            super()._measured(value)
+            super()._done(value)
             return
         self._leave_race()
         self.raced = value
         self._note({})
         request = self.request = self.swept.trial_request(self.problem, value.config)
-        blank = Trial(new_id(), request.kernel, request.problem, request.config, request.target, request.device, "ok")
-        self.trial = replace(blank, key=request.key, inputs=request.inputs, seed=request.seed, created=time.time())
-        self._ask_for_code(self.compile_job(request, executable=True))
+        stored = stored_code(self.store, request)
+        if stored is not None:
+            self._go_on_with(stored)
+        else:
+            self.ask_child(self.compile_job(request, executable=True))
 
-    def _compiled(self, artifact: Artifact) -> None:
+    def made(self, artifact: Artifact) -> None:
         self.store.save_artifact(artifact)
         self._go_on_with(artifact)
 
-    def _keep(self, value: tuple[Trial | None, Trial, list[str]]) -> None:
+    def _go_on_with(self, artifact: Artifact) -> None:
+        self.store.job_has(self.job, artifact=artifact.key)
+        self.trial = with_code(blank_trial(self.request), artifact, dict(self.seconds))
+        if self.trial.status == "ok":
+            self.wait_for_device()
+        else:
+            self.refuse(self.trial.status, self.trial.reason)
+
+    def told(self, kind: str, value: Any) -> None:
+        if kind == "source":
+            self.store.save_artifact(value, complete=False)
+
+    def keep(self, value: tuple[Trial | None, Trial, list[str]]) -> None:
         ours, theirs, tied = value
         self.store.save_trial(theirs)
         said: dict[str, Any] = {"trial": theirs.trial, "checked": theirs.status}
@@ -178,20 +199,16 @@ class RaceTask(LaneTask):
             said |= {"ours_us": ours.timing.median_us, "ours_trial": ours.trial, "ours_config": ours.config}
         self._note(said)
 
-    def _refused(self, reason: str) -> None:
+    def refuse(self, status: str, reason: str, detail: str = "") -> None:
         self._note({"reason": reason})
-        super()._refused(reason)
+        super().refuse(status, reason, detail)
 
     def _failed(self, status: str, reason: str, detail: str) -> None:
         if self.stage == "race":
             self._kill()
-            self._refused(reason)
+            self.refuse(status, reason, detail)
             return
         super()._failed(status, reason, detail)
-
-    def cancel(self) -> None:
-        self._kill()
-        self._end("cancelled", "cancelled")
 
     def _kill(self) -> None:
         if self.stage == "race":

@@ -12,9 +12,8 @@ from tileviz.engine.jobs.task import Task
 from tileviz.engine.processes.reports import Report, quiet
 from tileviz.engine.requests import Request, request_from_json
 from tileviz.kernels import code as code_of
-from tileviz.records import Trial
 from tileviz.records_json import to_json
-from tileviz.store import Store, new_id
+from tileviz.store import Store
 
 KIND = "read"
 
@@ -55,29 +54,18 @@ class ReadingJob:
 
 
 class ReadTask(Task):
-    """A reading on its way through the engine. It leaves files and no trial; what goes wrong is the job's reason."""
+    """A reading on its way through the engine. It leaves files and no trial."""
 
     def begin(self) -> None:
         self.request = request_from_json(self.doc)
-        request = self.request
-        self.trial = Trial(new_id(), request.kernel, request.problem, request.config, request.target, None, "ok", key=request.key)
-        self.stage = "compile"
-        self._hand_over(self.engine.fork_server.child(), self.reading_job())
+        self.ask_child(self.reading_job())
 
     def reading_job(self) -> Callable[..., dict[str, str]]:
         return ReadingJob(self.request)
 
-    def _compiled(self, files: dict[str, str]) -> None:
+    def made(self, files: dict[str, str]) -> None:
         self.store.files.write_more(self.request.key, {name: text for name, text in files.items() if text})
         self._end("done")
-
-    def _save(self, trial) -> None:
-        self.trial = trial
-
-    def _end(self, state: str, reason: str = "") -> None:
-        if state == "done" and self.trial.reason:
-            state, reason = "failed", self.trial.reason
-        super()._end(state, reason)
 
 
 def submit(store: Store, request: Request) -> str:

@@ -2,7 +2,7 @@
 
 It leads its own process group and kills that whole group when the pipe ends, so nothing it started outlives the engine.
 Messages to the engine: ("started", None) when a job begins, and again when it had to wait for its device, then ("phase", name),
-("source", Artifact), ("trial", Trial), ("device", Device), and ("done", value) or ("failed", status, sentence, detail) for each job.
+("source", Artifact), ("trial", Trial), and ("done", value) or ("failed", status, sentence, detail) for each job.
 """
 
 import os

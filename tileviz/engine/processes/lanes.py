@@ -16,6 +16,10 @@ HANGS_S = 30.0
 """A warm fork server forks within milliseconds; one that has not after this long is stopped or stuck."""
 
 
+STOPPED_S = 15.0
+"""One that is stopped while a child is waited for is given up after so long, as a silent engine is told."""
+
+
 class Child:
     """One child process, or one that is about to be born."""
 
@@ -26,6 +30,8 @@ class Child:
         self.asked = time.monotonic()
         self.exit_status: int | None = None
         self.killed = False
+        self.why_unborn = ""
+        """Why it was never born, in a sentence, where that is known."""
 
     def send(self, job) -> None:
         """Hands over a job. A child that is already dead is noticed by the end of its pipe, which is heard, not here."""
@@ -69,9 +75,15 @@ class ForkServer:
     def __init__(self, control: Connection, process: subprocess.Popen) -> None:
         self.control = control
         self.process = process
-        self.ready = False
+        self.ready_since: float | None = None
+        self.stopped_since: float | None = None
         self.unborn: list[Child] = []
         self.children: dict[int, Child] = {}
+
+    @property
+    def ready(self) -> bool:
+        """Whether it is warm."""
+        return self.ready_since is not None
 
     @classmethod
     def start(cls) -> "ForkServer":
@@ -90,18 +102,27 @@ class ForkServer:
             theirs.close()  # the fork server is dead: so is this child, and its closed pipe says so
         return child
 
-    @property
-    def hangs(self) -> bool:
-        """True when it has been warm for long, and yet a child that it was asked for long ago is not born."""
-        return self.ready and bool(self.unborn) and time.monotonic() - self.unborn[0].asked > HANGS_S
+    def hangs(self) -> str:
+        """Why it will give no child, in a sentence, or "": it has been stopped, warm or not, or it is warm and gives none for long. Called
+        again and again, since it counts for how long."""
+        now = time.monotonic()
+        if not self.unborn or not is_stopped(self.process.pid):
+            self.stopped_since = None
+        elif self.stopped_since is None:
+            self.stopped_since = now
+        elif now - self.stopped_since > STOPPED_S:
+            pid, seconds = self.process.pid, now - self.stopped_since
+            return f"the process that starts all others (process {pid}) was stopped for {seconds:.0f} s, so another takes its place"
+        if self.ready_since is None or not self.unborn:
+            return ""
+        seconds = now - max(self.ready_since, self.unborn[0].asked)
+        return f"the process that starts all others gave none for {seconds:.0f} s, so another takes its place" if seconds > HANGS_S else ""
 
     def listen(self) -> None:
         """Reads one message of the control pipe. Raises EOFError when the fork server is dead."""
         kind, *rest = self.control.recv()
         if kind == "ready":
-            self.ready = True
-            for child in self.unborn:  # asked for while it was warming up, which takes long on a busy machine
-                child.asked = time.monotonic()
+            self.ready_since = time.monotonic()
         elif kind == "born":
             child = self.unborn.pop(0)
             self.children[rest[0]] = child
@@ -118,7 +139,10 @@ class ForkServer:
             if self.control.poll(0.05):
                 self.listen()
 
-    def kill(self) -> None:
+    def kill(self, why: str = "") -> None:
+        """Ends it; the children that wait to be born are told why by the end of their pipe."""
+        for child in self.unborn:
+            child.why_unborn = why
         self.control.close()
         kill_group(self.process.pid)
         self.process.wait()
@@ -189,6 +213,15 @@ def _spawn(module: str, theirs: Connection, **environment: str) -> subprocess.Po
     )
     theirs.close()
     return process
+
+
+def is_stopped(pid: int) -> bool:
+    """Whether a process is stopped by a signal; False where the system does not say."""
+    try:
+        # 4711 (python) T 1 4711 ...
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in ("T", "t")
+    except (OSError, IndexError):
+        return False
 
 
 def exit_words(status: int | None) -> str:

@@ -18,13 +18,15 @@ def submit(store: Store, request: SweepRequest, space: Space) -> str:
     client.renew_engine(store)  # before a row is written: where no engine can serve, nothing is stored
     sweep, job = new_id(), new_id()
     store.create_sweep(sweep, asdict(request), (_row(point) for point in space.points()), job=job)
-    _queue(store, sweep, request.kernel, request.device, job)
+    store.queue_sweep(sweep, job, _job_of(sweep, request.kernel, request.device), before=job)
+    client.start_for(store)
     return sweep
 
 
-def resume(store: Store, sweep: str, budget: dict | None = None) -> str:
+def resume(store: Store, sweep: str, budget: dict | None = None, say: Callable[[str], None] = lambda _words: None) -> str:
     """Queues a sweep again; what has a result is skipped. `budget` replaces parts of its budget (`trials`, `seconds`, `patience`); without
-    it, one whose budget was spent runs all the rest. Gives the job. Raises BadRequest for one that is not there or came from a file."""
+    it, one whose budget was spent runs all the rest. Gives the job: the one that is at it where it waits or runs already, or is resumed
+    elsewhere at the same moment, which `say` is told in a sentence. Raises BadRequest for one that is not there or came from a file."""
     view = store.sweep(sweep)
     if view is None:
         newest = ", ".join(found.id for found in store.sweeps(limit=5)) or "none yet"
@@ -34,13 +36,23 @@ def resume(store: Store, sweep: str, budget: dict | None = None) -> str:
     if view.request.get("imported"):
         raise BadRequest(f"sweep {sweep} came from a file; it can be shown, not resumed")
     if view.active and view.job is not None:
-        client.ensure_engine(store.home)
-        return view.job
+        return _go_along(store, view, budget, say)
     if not budget and view.state == "done":
         budget = {"trials": None, "seconds": None, "patience": None}
-    if budget:
-        store.change_sweep(sweep, {**view.request, "budget": {**view.request["budget"], **budget}})
-    return _queue(store, sweep, view.kernel, view.device, new_id())
+    changed = {**view.request, "budget": {**view.request["budget"], **budget}} if budget else None
+    client.renew_engine(store)
+    job = new_id()
+    if not store.queue_sweep(sweep, job, _job_of(sweep, view.kernel, view.device), before=view.job, changed=changed):
+        return _go_along(store, store.sweep(sweep) or view, budget, say)
+    client.start_for(store)
+    return job
+
+
+def _go_along(store: Store, view: SweepView, budget: dict | None, say: Callable[[str], None]) -> str:
+    """With the job that is at this sweep already."""
+    say(f"sweep {view.id} was asked for already and is {view.state}{'; its budget stays as it is' if budget else ''}")
+    client.ensure_engine(store.home)
+    return view.job or ""
 
 
 def cancel(store: Store, sweep: str) -> None:
@@ -52,8 +64,16 @@ def cancel(store: Store, sweep: str) -> None:
         client.cancel(store, job)
 
 
-def wait(store: Store, sweep: str, *, on_change: Callable[[SweepView], None] | None = None, timeout: float | None = None) -> SweepView:
-    """Waits for the sweep to end; calls `on_change` whenever counts or state are new. Starts an engine when none is alive.
+def wait(
+    store: Store,
+    sweep: str,
+    *,
+    on_change: Callable[[SweepView], None] | None = None,
+    each: Callable[[], None] | None = None,
+    timeout: float | None = None,
+) -> SweepView:
+    """Waits for the sweep to end; calls `on_change` whenever counts or state are new, and `each` at every look. Starts an engine when none
+    is alive.
 
     Raises StoreError when it is gone, and TimeoutError after `timeout` seconds.
     """
@@ -67,6 +87,8 @@ def wait(store: Store, sweep: str, *, on_change: Callable[[SweepView], None] | N
         if on_change is not None and now != seen:
             on_change(view)
         seen = now
+        if each is not None:
+            each()
         if not view.active:
             return view
         if view.job is not None:
@@ -76,9 +98,9 @@ def wait(store: Store, sweep: str, *, on_change: Callable[[SweepView], None] | N
         time.sleep(0.1)
 
 
-def _queue(store: Store, sweep: str, kernel: str, device: str | None, job: str) -> str:
-    asked = {"kind": "sweep", "sweep": sweep, "kernel": kernel, "device": device}
-    return client.queue(store, "sweep", asked, job=job, queued=lambda job: store.queue_sweep(sweep, job))
+def _job_of(sweep: str, kernel: str, device: str | None) -> dict:
+    """The request of a sweep's job."""
+    return client.here({"kind": "sweep", "sweep": sweep, "kernel": kernel, "device": device})
 
 
 def _row(point: Point) -> SweepRow:

@@ -132,7 +132,7 @@ class Finals:
         done = []
         for trial in trials:
             own = self.rows[trial.trial]["ordinal"]
-            done.append(((own, *self.task.search.followers.get(own, [])), trial))
+            done.append(((own, *self.task.main.search.followers.get(own, [])), trial))
             if self.now is not None and self.best.get(self.now[1]) is not None and self.best[self.now[1]].trial == trial.trial:
                 self.best[self.now[1]] = trial
         self.store.save_sweep_trials(self.sweep, done, columns=columns or {"finalist": 1})

@@ -12,9 +12,6 @@ from tileviz.records import Artifact, Trial
 LOW_PRIORITY = 10
 """How far the compilers of a sweep stand back (`nice`): they fill every core, and what measures must never wait for one."""
 
-KEPT_SHORT = "kept short: "
-"""A timing's note begins so when the config was too slow to be measured at length."""
-
 
 @dataclass(frozen=True)
 class SweepCompileJob(CompileJob):

@@ -7,15 +7,18 @@ from dataclasses import replace
 
 from tileviz.bench import clocks, facts, nvml, roofline, timers, turns
 from tileviz.bench.checker import Checker
+from tileviz.bench.pick_timer import pick_timer
 from tileviz.bench.references import Truth
 from tileviz.bench.statistics import tied_best
 from tileviz.bench.timers import Plan
 from tileviz.compiler import runtime
 from tileviz.engine.jobs.measurement import Measurement
 from tileviz.engine.requests import Request
-from tileviz.engine.sweeps.jobs import KEPT_SHORT
 from tileviz.measured import Timing, Verdict
 from tileviz.records import Trial, canonical_json
+
+KEPT_SHORT = "kept short: "
+"""A timing's note begins so when the config was too slow to be measured at length."""
 
 SLOW = 3.0
 """A config this many times slower than the best of its problem is not measured at length."""
@@ -198,7 +201,7 @@ def handle_of(index: int):
 
 @functools.cache
 def timer_of(device: str, flush: str) -> timers.Timer:
-    return timers.pick_timer(device, flush=flush)
+    return pick_timer(device, flush=flush)
 
 
 @functools.cache

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from tileviz.engine.jobs.task import NO_PROCESS, START_S
 from tileviz.engine.processes.lanes import Child
 from tileviz.errors import ToolError
-from tileviz.records import Artifact, Trial
+from tileviz.records import Artifact, Status, Trial
 
 RECYCLE = 40
 """Configs after which a child makes room for a fresh one: what TileLang keeps in memory goes with it."""
@@ -26,8 +26,9 @@ class Item:
     source: Artifact | None = None
     """What lowering gave, before the rest is compiled."""
 
-    def ended(self, status: str, reason: str, detail: str = "") -> Trial:
-        return replace(self.trial, status=status, reason=reason, detail=detail)
+    def ended(self, status: Status, reason: str, detail: str = "", artifact: str | None = None) -> Trial:
+        """Its trial, with what went wrong, and the code that there is."""
+        return replace(self.trial, status=status, reason=reason, detail=detail, artifact=artifact or self.trial.artifact)
 
 
 @dataclass
@@ -120,20 +121,20 @@ class CompilePool:
     def _died(self, worker: Worker) -> tuple[Item, Trial] | None:
         item = worker.item
         self.learn_exit(worker.child)
-        how, was_born = worker.child.death(), worker.child.pid is not None
+        how, was_born, why = worker.child.death(), worker.child.pid is not None, worker.child.why_unborn or NO_PROCESS
         self._drop(worker)
         if item is None:
             return None
         if not was_born:
-            self._count_unborn()
-            return item, item.ended("crashed", NO_PROCESS)
+            self._count_unborn(why)
+            return item, item.ended("crashed", why)
         self.unborn = 0
         return item, item.ended("crashed", f"the process died in phase '{worker.phase}': {how}")
 
-    def _count_unborn(self) -> None:
+    def _count_unborn(self, why: str = NO_PROCESS) -> None:
         self.unborn += 1
         if self.unborn >= MOST_UNBORN:
-            raise ToolError(NO_PROCESS)
+            raise ToolError(why)
 
     def _drop(self, worker: Worker) -> None:
         self.workers.remove(worker)

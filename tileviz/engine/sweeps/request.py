@@ -1,23 +1,25 @@
 """A sweep as it is asked for: completed, checked, JSON values only, and ready to be a job."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from tileviz.compiler import targets
+from tileviz.engine.options import ANYWHERE, SWEPT_S, USUAL, Measuring, Where
 from tileviz.engine.requests import Request, local_devices, resolve
 from tileviz.engine.strategies import strategy as strategy_of
 from tileviz.engine.sweeps.budget import FINALISTS, Budget, budget_of, default_strategy
 from tileviz.engine.sweeps.space import Count, Space, space_of
 from tileviz.errors import BadValue
 from tileviz.kernels import kernel as kernel_of
-from tileviz.records import Config, Device, Problem, TunedConfig
+from tileviz.records import Config, Problem, TunedConfig
 from tileviz.records_json import known_fields
 
 
 @dataclass(frozen=True)
-class SweepRequest:
-    """Everything the engine needs to know of a sweep; its configs lie in the store as rows."""
+class SweepRequest(Measuring):
+    """Everything the engine needs to know of a sweep; its configs lie in the store as rows. What says how each is measured is in
+    `options.Measuring`."""
 
     kernel: str
     problems: tuple[Problem, ...]
@@ -28,16 +30,8 @@ class SweepRequest:
     strategy: str
     effort: str = "normal"
     budget: Budget = Budget()
-    seed: int = 0
-    inputs: str = "normal"
-    l2: str = "cold"
-    flush: str = "read"
-    baselines: bool = True
-    only_baselines: tuple[str, ...] = ()
-    """Names of the baselines to run; empty for all of them."""
+    timeout_s: float = field(default=SWEPT_S, kw_only=True)
     finalists: int = FINALISTS
-    timeout_s: float = 60.0
-    """Most seconds for compiling one config, and again for its check and timing."""
     counted: dict[str, Any] = field(default_factory=dict)
     """The space's Count: requested, unique, duplicates, pruned, unsupported, rules."""
     kind: str = "sweep"
@@ -51,14 +45,38 @@ class SweepRequest:
             config=config,
             target=self.target,
             device=self.device,
-            inputs=self.inputs,
-            seed=self.seed,
-            l2=self.l2,
-            flush=self.flush,
-            baselines=self.baselines,
-            only_baselines=self.only_baselines,
-            timeout_s=self.timeout_s,
+            **self.measured_by(),
         )
+
+
+@dataclass(frozen=True)
+class Given:
+    """What is given of a sweep's configs beside the values of its knobs."""
+
+    configs: Sequence[dict[str, Any]] = ()
+    """A list of configs, in place of values."""
+    fixed: dict[str, Any] | None = None
+    """Knobs that stay at one value."""
+    all_knobs: bool = True
+    """Whether a knob without values varies, as `space.offered_values` says; else it stands where a run of the problem starts."""
+
+
+@dataclass(frozen=True)
+class Searching:
+    """How a space is searched, and when it is enough; None leaves it to the effort."""
+
+    strategy: str | None = None
+    effort: str = "normal"
+    trials: int | None = None
+    """Most configs, over all problems."""
+    seconds: float | None = None
+    patience: int | None = None
+    finalists: int = FINALISTS
+    """Configs of each problem that are measured again in turn."""
+
+
+NOTHING_MORE = Given()
+BY_EFFORT = Searching()
 
 
 def resolve_sweep(
@@ -66,79 +84,52 @@ def resolve_sweep(
     problems: Sequence[dict[str, Any]] | dict[str, Any] | None = None,
     values: dict[str, Sequence] | None = None,
     *,
-    configs: Sequence[dict[str, Any]] = (),
-    fixed: dict[str, Any] | None = None,
-    all_knobs: bool = True,
+    given: Given = NOTHING_MORE,
+    searching: Searching = BY_EFFORT,
+    where: Where = ANYWHERE,
+    measuring: Measuring = USUAL,
     presets: Iterable[TunedConfig] = (),
-    strategy: str | None = None,
-    effort: str = "normal",
-    trials: int | None = None,
-    seconds: float | None = None,
-    patience: int | None = None,
-    target: str | None = None,
-    device: str | None = None,
-    devices: list[Device] | None = None,
-    inputs: str = "normal",
-    seed: int = 0,
-    l2: str = "cold",
-    flush: str = "read",
-    baselines: bool = True,
-    only_baselines: Sequence[str] = (),
-    finalists: int = FINALISTS,
-    timeout_s: float = 60.0,
 ) -> tuple[SweepRequest, Space]:
-    """Completes a sweep from what a person gave: one or several problems, values of knobs or a list of configs, and a budget. A knob
-    without values varies as `space.offered_values` says, or without `all_knobs` stands where a run of the problem starts: at the nearest
-    of the `presets`, or else the kernel's defaults. With no strategy, the effort chooses one.
+    """Completes a sweep from what a person gave: one or several problems, values of knobs or a list of configs, and how to search. A knob
+    that stands does so at the nearest of the `presets`, or else at the kernel's default.
 
     Raises BadRequest (UnknownName, BadValue) in one sentence. Configs that break a rule are no error: they are rows that say so.
     """
-    described = kernel_of(kernel)
-    devices = local_devices() if devices is None else devices
-    asked = [problems] if isinstance(problems, dict) or problems is None else list(problems)
-    settings = {
-        "target": target,
-        "device": device,
-        "devices": devices,
-        "inputs": inputs,
-        "seed": seed,
-        "l2": l2,
-        "flush": flush,
-        "only_baselines": only_baselines,
-        "presets": tuple(presets),
-    }
-    start = {} if all_knobs else fixed
-    each = [resolve(kernel, problem, start, timeout_s=timeout_s, **settings) for problem in asked]
-    if not each:
-        raise BadValue("a sweep needs at least one problem")
-    place = next(d for d in devices if d.id == each[0].device)
+    where = replace(where, devices=local_devices() if where.devices is None else where.devices)
+    measuring = replace(measuring, timeout_s=SWEPT_S if measuring.timeout_s is None else measuring.timeout_s)
+    each = _of_each(kernel, problems, given, where, measuring, tuple(presets))
+    place = next(d for d in where.devices if d.id == each[0].device)
     starts = {tuple(request.problem.items()): request.config for request in each}
     full = tuple(map(dict, starts))
-    standing = () if all_knobs else tuple(starts.values())
-    space = space_of(described, targets.target(each[0].target), full, values, configs, fixed, place, standing)
+    standing = () if given.all_knobs else tuple(starts.values())
+    target = targets.target(each[0].target)
+    space = space_of(kernel_of(kernel), target, full, values, given.configs, given.fixed, place, standing)
     count = space.count()
-    if finalists < 0:
-        raise BadValue(f"finalists is {finalists}; give a number from 0")
+    if searching.finalists < 0:
+        raise BadValue(f"finalists is {searching.finalists}; give a number from 0")
     request = SweepRequest(
         kernel=kernel,
         problems=full,
         values=space.all_values,
         target=each[0].target,
         device=place.id,
-        strategy=_strategy(strategy, effort, count, len(full)),
-        effort=effort,
-        budget=budget_of(effort, trials, seconds, patience, len(full)),
-        seed=seed,
-        inputs=inputs,
-        l2=l2,
-        flush=flush,
-        baselines=baselines,
-        only_baselines=each[0].only_baselines,
-        finalists=finalists,
-        timeout_s=timeout_s,
+        strategy=_strategy(searching.strategy, searching.effort, count, len(full)),
+        effort=searching.effort,
+        budget=budget_of(searching.effort, searching.trials, searching.seconds, searching.patience, len(full)),
+        finalists=searching.finalists,
         counted=asdict(count),
+        **each[0].measured_by(),
     )
     return request, space
+
+
+def _of_each(kernel: str, problems, given: Given, where: Where, measuring: Measuring, presets: tuple[TunedConfig, ...]) -> list[Request]:
+    """The run that each problem of a sweep starts from."""
+    asked = [problems] if isinstance(problems, dict) or problems is None else list(problems)
+    if not asked:
+        raise BadValue("a sweep needs at least one problem")
+    start = {} if given.all_knobs else given.fixed
+    return [resolve(kernel, problem, start, where=where, measuring=measuring, presets=presets) for problem in asked]
 
 
 def sweep_from_json(doc: dict[str, Any]) -> SweepRequest:

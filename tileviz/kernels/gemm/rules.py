@@ -214,9 +214,9 @@ def usual_on_hopper(problem) -> Config:
 
     epilogue = "epilogue" in problem
 
-    def tile(variant, M, N, K, stages, threads, store, policy="Square", panel_size=0, **more):
+    def tile(variant, sizes, stages, threads, store, policy="Square", panel_size=0, **more):
         panels = {"panel_size": panel_size} if panel_size else {"enable_swizzle": False}
-        shape = {"variant": variant, "block_M": M, "block_N": N, "block_K": K, "num_stages": stages, "threads": threads}
+        shape = {"variant": variant, **dict(zip(("block_M", "block_N", "block_K"), sizes)), "num_stages": stages, "threads": threads}
         # where the activation takes powers of 2: one instruction each, and no spills
         fast = {"tl.enable_fast_math": True} if problem.get("epilogue") in ("bias_gelu_tanh", "bias_silu") else {}
         return {**shape, "store": store, "policy": policy, **panels, **more, **fast}
@@ -225,17 +225,17 @@ def usual_on_hopper(problem) -> Config:
         return rules.ceildiv(problem["M"], M) * rules.ceildiv(problem["N"], N)
 
     if problem["M"] <= 16:
-        return tile("plain", 16, 32, 256, 4, 128, "direct")
+        return tile("plain", (16, 32, 256), 4, 128, "direct")
     if problem["M"] <= 64:
-        return tile("plain", 64, 64, 128, 6, 128, "shared")
+        return tile("plain", (64, 64, 128), 6, 128, "shared")
     if epilogue and (tiles_of(128, 256) >= 10 * ENOUGH_TILES or tiles_of(128, 256) >= 2 * ENOUGH_TILES and problem["K"] <= 2048):
-        return tile("pingpong", 128, 128, 64, 6, 256, "halves", panel_size=8)
+        return tile("pingpong", (128, 128, 64), 6, 256, "halves", panel_size=8)
     if tiles_of(128, 256) >= 2 * ENOUGH_TILES and problem["K"] <= 2048 and not epilogue:
-        return tile("pingpong", 128, 192, 64, 4, 256, "halves", panel_size=16 if problem["N"] > problem["M"] else 8)
+        return tile("pingpong", (128, 192, 64), 4, 256, "halves", panel_size=16 if problem["N"] > problem["M"] else 8)
     if tiles_of(128, 256) >= ENOUGH_TILES:
-        return tile("persistent", 128, 256, 64, 4, 256, "halves", "FullRow", panel_size=8)
+        return tile("persistent", (128, 256, 64), 4, 256, "halves", "FullRow", panel_size=8)
     if tiles_of(128, 128) >= ENOUGH_TILES:
-        return tile("persistent", 128, 128, 64, 6, 256, "shared", "FullRow", panel_size=8)
+        return tile("persistent", (128, 128, 64), 6, 256, "shared", "FullRow", panel_size=8)
     if tiles_of(64, 128) >= ENOUGH_TILES:
-        return tile("persistent", 64, 128, 64, 8, 128, "shared", cluster=2 if problem["N"] % 64 else 1)
-    return tile("persistent", 64, 32, 128, 4, 128, "shared")
+        return tile("persistent", (64, 128, 64), 8, 128, "shared", cluster=2 if problem["N"] % 64 else 1)
+    return tile("persistent", (64, 32, 128), 4, 128, "shared")

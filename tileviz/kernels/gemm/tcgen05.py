@@ -99,12 +99,6 @@ def columns_at_once(block_M: int, block_N: int) -> int:
     return 64 if block_N % 64 == 0 else 16
 
 
-def tensor_memory_columns(block_M: int, block_N: int) -> int:
-    """Columns that a tile of float32 sums takes, as they are allocated: a power of two, at least 32."""
-    needed = rules.ceildiv(block_M * block_N, 128)
-    return max(32, 1 << (needed - 1).bit_length())
-
-
 def cannot(problem, target: Target) -> str | None:
     """Why the variant does not exist for this target and problem, in one sentence, or None."""
     if target.name not in TARGETS:

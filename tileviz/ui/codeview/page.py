@@ -6,6 +6,7 @@ import streamlit as st
 
 from tileviz.engine import requests
 from tileviz.engine.jobs.compiled import with_code
+from tileviz.engine.options import Where
 from tileviz.engine.presets import recorded_words
 from tileviz.engine.requests import Request
 from tileviz.errors import BadRequest
@@ -51,7 +52,11 @@ def _request(chosen: Chosen) -> tuple[Request | None, str]:
         return None, next(iter(chosen.mistakes.values()), "The form is not complete")
     try:
         request = requests.resolve(
-            chosen.kernel.name, chosen.problem, chosen.config, kind="compile", target=chosen.place.target.name, devices=places.devices()
+            chosen.kernel.name,
+            chosen.problem,
+            chosen.config,
+            kind="compile",
+            where=Where(chosen.place.target.name, None, places.devices()),
         )
     except BadRequest as error:
         return None, error.message

@@ -6,6 +6,7 @@ import streamlit as st
 from tileviz import kernels
 from tileviz.bench import ncu
 from tileviz.engine import requests
+from tileviz.engine.options import Measuring, Where
 from tileviz.errors import TilevizError
 from tileviz.formats import age, duration_us, percent, significant, size_bytes
 from tileviz.records import Chain, Trial
@@ -125,7 +126,11 @@ def _start(trial: Trial) -> None:
 
     try:
         request = requests.resolve(
-            trial.kernel, trial.problem, trial.config, device=trial.device, devices=places.devices(), inputs=trial.inputs, seed=trial.seed
+            trial.kernel,
+            trial.problem,
+            trial.config,
+            where=Where(None, trial.device, places.devices()),
+            measuring=Measuring(inputs=trial.inputs, seed=trial.seed),
         )
     except TilevizError as error:
         links.note([f"This result cannot be profiled here: {error.message}."])

@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields
 
 import streamlit as st
 
-from tileviz.engine import requests
+from tileviz.engine import options as engine
 from tileviz.engine.requests import Request
 from tileviz.records import Trial
 from tileviz.ui import session
@@ -28,7 +28,7 @@ SEED_HELP = "Of the random inputs: the same seed draws the same numbers."
 
 @dataclass(frozen=True)
 class Measuring:
-    """The fields of a request that the schedule has no say in."""
+    """`options.Measuring` as it stands in the form: the seed is a text, since it is typed."""
 
     inputs: str = "normal"
     seed: str = "0"
@@ -36,9 +36,9 @@ class Measuring:
     flush: str = "read"
 
     @property
-    def words(self) -> dict:
-        """Keyword arguments of `requests.resolve`; the seed is a whole number where it can be one."""
-        return {"inputs": self.inputs, "seed": int(self.seed), "l2": self.l2, "flush": self.flush}
+    def asked(self) -> engine.Measuring:
+        """What a request takes. The form refuses a seed that is no whole number before."""
+        return engine.Measuring(inputs=self.inputs, seed=int(self.seed), l2=self.l2, flush=self.flush)
 
     @property
     def changed(self) -> dict[str, str]:
@@ -60,12 +60,12 @@ def draw(chosen: Place) -> tuple[Measuring, dict[str, str]]:
         return PLAIN, {}
     known = st.session_state.setdefault(session.MEASURING, {})
     with st.expander("Measuring", icon=":material/timer:"):
-        values = {"inputs": _choice(session.INPUTS, requests.INPUTS, INPUTS_HELP, known)}
+        values = {"inputs": _choice(session.INPUTS, engine.INPUTS, INPUTS_HELP, known)}
         values["seed"] = _seed(known)
         if chosen.target.is_cuda:
-            values["l2"] = _choice(session.L2, requests.L2_MODES, L2_HELP, known)
+            values["l2"] = _choice(session.L2, engine.L2_MODES, L2_HELP, known)
             if values["l2"] == "cold":
-                values["flush"] = _choice(session.FLUSH, requests.FLUSHES, FLUSH_HELP, known)
+                values["flush"] = _choice(session.FLUSH, engine.FLUSHES, FLUSH_HELP, known)
         st.session_state[session.MEASURING] = {**known, **values}
         wrong = seed_mistake(values["seed"])
         if wrong:

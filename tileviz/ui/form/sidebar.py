@@ -6,6 +6,7 @@ import streamlit as st
 
 from tileviz.compiler import toolchain
 from tileviz.engine import requests
+from tileviz.engine.options import Where
 from tileviz.engine.requests import Request
 from tileviz.errors import BadRequest
 from tileviz.records import Estimate, JobView
@@ -37,10 +38,12 @@ def request_of(chosen: Chosen) -> tuple[Request | None, str]:
     """(the request, why the button is disabled or "")."""
     if not chosen.complete or chosen.mistakes:
         return None, next(iter(chosen.mistakes.values()), "The form is not complete")
-    where = {"device": chosen.place.device.id} if chosen.place.device else {"target": chosen.place.target.name}
-    where.update(kind=chosen.place.kind, devices=places.devices())
+    place = chosen.place
+    where = Where(None, place.device.id, places.devices()) if place.device else Where(place.target.name, None, places.devices())
     try:
-        request = requests.resolve(chosen.kernel.name, chosen.problem, chosen.config, **where, **chosen.measuring.words)
+        request = requests.resolve(
+            chosen.kernel.name, chosen.problem, chosen.config, kind=place.kind, where=where, measuring=chosen.measuring.asked
+        )
     except BadRequest as error:
         return None, error.message
     missing = toolchain.why_nothing_runs() if chosen.place.runs else ""

@@ -100,7 +100,7 @@ def heatmap_figure(frame: pd.DataFrame, table: SweepTable, choice: Choice) -> go
         suffix = _suffix(place)
         axes = {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}"}
         figure["data"] += _panel(cells, xs, ys, axes, low, numbers, first=place == 0)
-        _axes(figure["layout"], place, len(shown), choice, xs, ys, by, wide, deep)
+        _axes(figure["layout"], place, len(shown), choice, xs, ys, by, (wide, deep))
     return go.Figure(figure)
 
 
@@ -274,8 +274,9 @@ def _layout(panels: int, deep: int, rows: int) -> dict:
     return style.layout(height, {}, {}, hoverdistance=300, margin={"l": 8, "r": 8, "t": 28 if panels > 1 else 8, "b": 8})
 
 
-def _axes(layout: dict, place: int, panels: int, choice: Choice, xs: list, ys: list, by: str | None, wide: int, deep: int) -> None:
-    """The axes of a panel in its part of the figure; names stand at the left and at the bottom only."""
+def _axes(layout: dict, place: int, panels: int, choice: Choice, xs: list, ys: list, by: str | None, size: tuple[int, int]) -> None:
+    """The axes of a panel in its part of the figure, `size` panels wide and deep; names stand at the left and at the bottom only."""
+    wide, deep = size
     across, down, suffix = place % wide, place // wide, _suffix(place)
     gap_x, gap_y = 0.04, BETWEEN_PX / layout["height"]
     width, height = (1 - gap_x * (wide - 1)) / wide, (1 - gap_y * (deep - 1)) / deep

@@ -1,17 +1,17 @@
 """The set-up in the sidebar: kernel, place, problems, the values of every knob, and how much to try. Nothing typed is trusted."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import streamlit as st
 
 from tileviz.compiler import toolchain
 from tileviz.engine.jobs import race
-from tileviz.engine.requests import L2_MODES
+from tileviz.engine.options import L2_MODES, Measuring, Where
 from tileviz.engine.strategies import STRATEGIES
 from tileviz.engine.sweeps.budget import EFFORTS
-from tileviz.engine.sweeps.request import SweepRequest, resolve_sweep
+from tileviz.engine.sweeps.request import Searching, SweepRequest, resolve_sweep
 from tileviz.engine.sweeps.space import Space, offered_values
 from tileviz.errors import TilevizError
 from tileviz.formats import word
@@ -69,12 +69,12 @@ def draw() -> SetUp:
         mistakes: list[str] = []
         problems = _problems(kernel, place, mistakes)
         values = _knobs(kernel, place, _start(kernel, place, problems), mistakes)
-        settings = _search(kernel, place)
-    return resolved(kernel, place, problems, values, settings, mistakes)
+        how, race = _search(kernel, place)
+    return replace(resolved(kernel, place, problems, values, how, mistakes), race=race)
 
 
-def resolved(kernel: AskedKernel, place: Place, problems: list, values: dict, settings: dict, mistakes: list[str]) -> SetUp:
-    """The set-up with its request and space, or with what is wrong."""
+def resolved(kernel: AskedKernel, place: Place, problems: list, values: dict, how: dict[str, dict], mistakes: list[str]) -> SetUp:
+    """The set-up with its request and space, or with what is wrong. `how` holds the fields of `searching` and `measuring`."""
     if mistakes:
         return SetUp(kernel, place, None, None, mistakes)
     missing = toolchain.why_nothing_runs()
@@ -85,19 +85,22 @@ def resolved(kernel: AskedKernel, place: Place, problems: list, values: dict, se
             f"a sweep measures, and {place.word} is no device of this machine; choose one of {', '.join(d.id for d in places.devices())}"
         )
         return SetUp(kernel, place, None, None, [words])
-    race = settings.pop("race", False)
-    asked = {"kernel": kernel.name, "problems": problems, "values": values, "device": place.device.id, **settings}
+    asked = {"kernel": kernel.name, "problems": problems, "values": values, **how}
     try:
         request, space = _resolved(json.dumps(asked), place.device.id, places.devices())
     except TilevizError as error:
         return SetUp(kernel, place, None, None, [error.message])
-    return SetUp(kernel, place, request, space, [], race)
+    return SetUp(kernel, place, request, space, [])
 
 
 @st.cache_resource(max_entries=16, show_spinner="counting configs")
-def _resolved(asked: str, _device: str, _devices) -> tuple[SweepRequest, Space]:
+def _resolved(asked: str, device: str, _devices) -> tuple[SweepRequest, Space]:
     """Counting takes a third of a second for 10,000 configs, and a page runs again at every click."""
-    return resolve_sweep(**json.loads(asked), devices=_devices)
+    words = json.loads(asked)
+    return resolve_sweep(
+        words["kernel"], words["problems"], words["values"],
+        searching=Searching(**words["searching"]), measuring=Measuring(**words["measuring"]), where=Where(None, device, _devices),
+    )  # fmt: skip
 
 
 def key(kernel: AskedKernel, name: str) -> str:
@@ -247,30 +250,31 @@ def _set_all(kernel: AskedKernel, place: Place, own: Config | None) -> None:
 # how to search
 
 
-def _search(kernel: AskedKernel, place: Place) -> dict[str, Any]:
-    """Settings of `resolve_sweep` beside the space."""
+def _search(kernel: AskedKernel, place: Place) -> tuple[dict[str, dict[str, Any]], bool]:
+    """(the fields of `searching` and `measuring`, whether to race TileLang's AutoTuner)."""
     st.markdown("**Search**")
     effort = st.segmented_control("Effort", EFFORTS, default="quick", required=True, key=session.SWEEP_EFFORT, help=EFFORT_HELP, **KEEP)
-    settings: dict[str, Any] = {"effort": effort}
+    searching: dict[str, Any] = {"effort": effort}
+    measuring: dict[str, Any] = {}
     with st.expander("Strategy, budget, measuring", icon=":material/tune:"):
         titles = {BY_EFFORT: "by effort: grid or model"} | {n: c.title or n for n, c in STRATEGIES.items()}
         chosen = st.selectbox("Strategy", list(titles), format_func=titles.get, key="sw_strategy", help=STRATEGY_HELP, **KEEP)
-        settings["strategy"] = None if chosen == BY_EFFORT else chosen
+        searching["strategy"] = None if chosen == BY_EFFORT else chosen
         columns = st.columns(3, gap="small")
         for column, (name, label, most) in zip(columns, _BUDGETS, strict=True):
             found = column.number_input(
                 label, min_value=1, max_value=most, value=None, step=1, key=f"sw_{name}", placeholder="effort's", **KEEP
             )
-            settings[name] = found
-        settings["baselines"] = st.checkbox("Baselines at the end", value=True, key="sw_baselines", **KEEP)
+            searching[name] = found
+        measuring["baselines"] = st.checkbox("Baselines at the end", value=True, key="sw_baselines", **KEEP)
         refused = race.why_not_on(place.target.name)
-        settings["race"] = not refused and st.checkbox("Race TileLang's AutoTuner at the end", key="sw_race", help=RACE_HELP, **KEEP)
+        raced = not refused and st.checkbox("Race TileLang's AutoTuner at the end", key="sw_race", help=RACE_HELP, **KEEP)
         if refused:
             st.caption(plain(f"No race against TileLang's autotune here: {refused}."))
         if place.target.is_cuda:
-            settings["l2"] = st.segmented_control("L2 before each sample", L2_MODES, default="cold", required=True, key="sw_l2", **KEEP)
-        settings["seed"] = int(st.number_input("Seed", min_value=0, max_value=2**31 - 1, value=0, step=1, key="sw_seed", **KEEP))
-    return settings
+            measuring["l2"] = st.segmented_control("L2 before each sample", L2_MODES, default="cold", required=True, key="sw_l2", **KEEP)
+        measuring["seed"] = int(st.number_input("Seed", min_value=0, max_value=2**31 - 1, value=0, step=1, key="sw_seed", **KEEP))
+    return {"searching": searching, "measuring": measuring}, bool(raced)
 
 
 _BUDGETS = (("trials", "Most configs", 10**6), ("seconds", "Most seconds", 10**6), ("patience", "Patience", 10**6))

@@ -91,7 +91,7 @@ def _cancel(sweep: str) -> None:
 
 @guarded
 def _resume(sweep: str) -> None:
-    client.resume(store(), sweep)
+    client.resume(store(), sweep, say=lambda words: st.session_state.update(_link_notes=[f"{words[0].upper()}{words[1:]}."]))
     loading.refresh()
     address.show(sweep)
 
