@@ -19,7 +19,7 @@ import tempfile
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -169,7 +169,7 @@ def pressed(own: Session, press: Callable[[], str]) -> str | None:
 
 
 @contextmanager
-def busy_threads(count: int) -> Iterator[None]:
+def busy_threads(count: int) -> Generator[None]:
     """Threads that hold the interpreter whenever they get it, as other people's charts do."""
     over = threading.Event()
 
@@ -189,7 +189,7 @@ def busy_threads(count: int) -> Iterator[None]:
 
 
 @contextmanager
-def lock_watched(path: Path) -> Iterator[dict]:
+def lock_watched(path: Path) -> Generator[dict]:
     """Another process looks at the write lock until the end; what it saw is in the dict then."""
     words = [sys.executable, "-m", "benchmarks.busy_store", "--look-at", str(path)]
     process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

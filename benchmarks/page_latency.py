@@ -16,7 +16,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -197,7 +197,7 @@ def run_once(store: Store, config: dict) -> None:
 
 
 @contextmanager
-def served(port: int) -> Iterator[subprocess.Popen]:
+def served(port: int) -> Generator[subprocess.Popen]:
     """A server; entered when it answers."""
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
     server = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -223,7 +223,7 @@ def told(results: list[Result]) -> str:
 
 
 @contextmanager
-def home_of(path: Path | None) -> Iterator[Path]:
+def home_of(path: Path | None) -> Generator[Path]:
     """The home to work in: the one that is given, or one that is gone afterwards. Its engine ends, too."""
     with tempfile.TemporaryDirectory() as fresh:
         home = path or Path(fresh)

@@ -9,7 +9,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -60,7 +60,7 @@ def main() -> int:
 
 
 @contextmanager
-def shown() -> Iterator[tuple[Browser, str]]:
+def shown() -> Generator[tuple[Browser, str]]:
     """A browser, and the address of a server whose home is empty."""
     home = Path(tempfile.mkdtemp(prefix="tileviz-screenshots-"))
     os.environ.update(TILEVIZ_HOME=str(home), TILEVIZ_ENGINE_IDLE="5")
@@ -93,9 +93,10 @@ def taken(page: Page, url: str, path: Path, size: tuple[int, int], whole: bool =
     page.set_viewport_size({"width": size[0], "height": size[1]})
     page.goto(url)
     drawn(page)
-    if whole:
+    for _ in range(3 if whole else 0):  # a table takes its height when it is first seen
         page.set_viewport_size({"width": size[0], "height": max(size[1], page.evaluate(WHOLE))})
         drawn(page)
+        page.wait_for_timeout(300)
     page.wait_for_timeout(500)  # transitions of the theme
     page.screenshot(path=path)
     return path

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -65,7 +65,7 @@ class Figure:
 
 
 @contextmanager
-def fresh_home() -> Iterator[Store]:
+def fresh_home() -> Generator[Store]:
     """A store with nothing in it; its engine is stopped afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="tileviz-sweep-"))
     os.environ["TILEVIZ_HOME"] = str(folder)

@@ -1,4 +1,5 @@
-"""What `pip install .` gives: the command, the dashboard and all its files, away from the repository. No network is asked."""
+"""What `pip install .` gives: the command, the dashboard and all its files, away from the
+repository. No network is asked."""
 
 import email
 import os

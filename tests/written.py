@@ -26,12 +26,14 @@ class Block:
     page: Path
     language: str
     said: str
-    """`slow`, or a word of NOT_RUN behind `sh`; behind `python` the file that it is, or `FILE after LINE`; else ""."""
+    """`slow`, or a word of NOT_RUN behind `sh`; behind `python` the file that it is, or `FILE after
+    LINE`; else ""."""
     text: str
 
     @property
     def file(self) -> str:
-        """The file that it is, or that its lines belong into; "" for Python that is run, and for other languages."""
+        """The file that it is, or that its lines belong into; "" for Python that is run, and for
+        other languages."""
         return self.said.partition(" after ")[0] if self.language == "python" and self.said != "slow" else ""
 
     @property
@@ -50,7 +52,8 @@ def commands(block: Block) -> list[str]:
 
 
 def place(block: Block, root: Path) -> None:
-    """Writes a Python block that names a file into a copy of the repository, or its lines behind the line that it names."""
+    """Writes a Python block that names a file into a copy of the repository, or its lines behind
+    the line that it names."""
     name, _, after = block.said.partition(" after ")
     path = root / name
     if not after:

@@ -1,7 +1,7 @@
 """tileviz: explore GPU kernels written in TileLang, on the device of this machine.
 
-From Python: `tileviz.run("gemm", {"M": 512}).frame()`. The names below are those of `tileviz.api`, which is imported when the first
-of them is used: `import tileviz` itself reads no other file.
+From Python: `tileviz.run("gemm", {"M": 512}).frame()`. The names below are those of `tileviz.api`,
+which is imported when the first of them is used: `import tileviz` itself reads no other file.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -61,17 +61,25 @@ def arithmetic(tflops: float) -> str:
 def rate(tflops: float | None, gbps: float | None, bound: str) -> str:
     """What a kernel is judged by: GB/s where memory binds (`bound` is `memory`), TFLOPS where arithmetic does; the other where that one
     is not counted; a dash without any."""
-    known = {"compute": arithmetic(tflops) if _is_rate(tflops) else "", "memory": bandwidth(gbps) if _is_rate(gbps) else ""}
+    known = {"compute": "".join(_arithmetic(tflops)), "memory": "".join(_bandwidth(gbps))}
     return known[bound] or known["memory" if bound == "compute" else "compute"] or "-"
 
 
 def rates(tflops: float | None, gbps: float | None) -> list[str]:
     """Both, where they are counted."""
-    return [*([arithmetic(tflops)] if _is_rate(tflops) else []), *([bandwidth(gbps)] if _is_rate(gbps) else [])]
+    return [*_arithmetic(tflops), *_bandwidth(gbps)]
 
 
-def _is_rate(value: float | None) -> bool:
-    return value is not None and math.isfinite(value) and value > 0
+def _arithmetic(tflops: float | None) -> list[str]:
+    return [arithmetic(tflops)] if tflops is not None and _is_rate(tflops) else []
+
+
+def _bandwidth(gbps: float | None) -> list[str]:
+    return [bandwidth(gbps)] if gbps is not None and _is_rate(gbps) else []
+
+
+def _is_rate(value: float) -> bool:
+    return math.isfinite(value) and value > 0
 
 
 def percent(share: float | None, digits: int = 1) -> str:

@@ -208,7 +208,7 @@ def _is_timed(row: Mapping[str, Any]) -> bool:
 def fastest_baseline(baselines: Sequence[BaselineResult]) -> BaselineResult | None:
     """The baseline that a speed-up is told against: the quickest that is right and whose time may be compared with ours; None when
     there is none. Every chart, table and preset names this one."""
-    return min(filter(_may_stand_beside_ours, baselines), key=lambda b: b.timing.median_us, default=None)
+    return min(filter(_may_stand_beside_ours, baselines), key=lambda b: b.timing.median_us if b.timing else math.inf, default=None)
 
 
 def _may_stand_beside_ours(baseline: BaselineResult) -> bool:

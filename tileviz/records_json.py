@@ -5,10 +5,13 @@ What an older or a newer version wrote is read too: a field that is not known he
 
 import dataclasses
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tileviz.measured import BaselineResult, Comparison, Determinism, ErrorMap, Roofline, Timing, Verdict
 from tileviz.records import Artifact, Device, Resources, SharedBytes, Trial, TunedConfig
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 
 def to_json(record) -> Any:
@@ -71,10 +74,12 @@ def artifact_from_json(doc: dict[str, Any], **texts) -> Artifact:
 
 def tuned_from_json(doc: dict[str, Any]) -> TunedConfig:
     """The TunedConfig that `to_json` wrote."""
-    return TunedConfig(**{**known_fields(TunedConfig, doc), "comparison": _comparison(doc.get("comparison"))})
+    values = known_fields(TunedConfig, doc)
+    values["comparison"] = _comparison(doc.get("comparison"))
+    return TunedConfig(**values)
 
 
-def known_fields(cls: type, doc: dict[str, Any]) -> dict[str, Any]:
+def known_fields(cls: "type[DataclassInstance]", doc: dict[str, Any]) -> dict[str, Any]:
     """What a document has of a dataclass's fields: a later version may have written more."""
     names = {f.name for f in dataclasses.fields(cls)}
     return {k: v for k, v in doc.items() if k in names}

@@ -1,4 +1,5 @@
-"""What the results of the Python API show, without an engine: made-up trials in a store of their own."""
+"""What the results of the Python API show, without an engine: made-up trials in a store of their
+own."""
 
 import subprocess
 import sys

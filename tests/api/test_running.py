@@ -1,4 +1,5 @@
-"""`tileviz.run`, `compile` and `sweep` for real, on the CPU target and by compiling for a GPU that is not here."""
+"""`tileviz.run`, `compile` and `sweep` for real, on the CPU target and by compiling for a GPU that
+is not here."""
 
 import subprocess
 import sys

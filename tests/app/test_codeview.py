@@ -7,6 +7,7 @@ import pytest
 
 from tests.app.pages import opened, texts
 from tests.ui import code_examples, examples
+from tileviz.engine import ladder
 from tileviz.records import Resources, SharedBytes
 from tileviz.ui.parts import codepane
 from tileviz.ui.parts.trouble import plain
@@ -16,6 +17,11 @@ def panes(app) -> dict[str, dict]:
     """{title: what the browser is told} of every code pane."""
     told = [json.loads(element.proto.json or "{}") if element.proto.json else {} for element in app.get("bidi_component")]
     return {each.get("title", ""): each for each in told}
+
+
+def bars(app) -> list:
+    """The progress bars that say something; those of the form's meters say nothing themselves."""
+    return [element.proto for element in app.get("progress") if element.proto.text]
 
 
 @pytest.fixture
@@ -118,6 +124,24 @@ def test_the_ladder_has_a_row_for_each_architecture(stored):
     assert list(frame["architecture"]) == ["sm_75", "sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_120a"]
     assert dict(zip(frame["architecture"], frame["tensor core"], strict=True))["sm_90a"] == "32 HGMMA.64x64x16.F32"
     assert app.button(key="climb").label == "Compile the 6 that are missing"
+
+
+def test_the_ladder_has_a_bar_that_grows_with_what_is_compiled_and_says_what_it_waits_for(store, stored):
+    jobs = ladder.climb(store, ladder.rungs(store, stored.kernel, stored.problem, stored.config))
+    app = opened("codeview", **code_examples.words(stored), tab="Ladder")
+    (bar,) = bars(app)
+    assert (len(jobs), bar.value) == (6, 0) and bar.text.startswith("0 of 6 compiled; waiting for sm") and "sm\\_75\\: queued" in bar.text
+    assert "climb" not in [button.key for button in app.button]
+    for job in jobs[:3]:
+        store.claim(job)
+        store.finish(job, "done")
+    app.run()
+    (bar,) = bars(app)
+    assert bar.value == 50 and bar.text.startswith("3 of 6 compiled; waiting for ") and "sm\\_75" not in bar.text
+    for job in jobs[3:]:
+        store.finish(job, "done")
+    app.run()
+    assert not bars(app) and app.button(key="climb")
 
 
 @pytest.mark.parametrize("tab", ["Lowering", "Layouts"])

@@ -14,7 +14,7 @@ def test_a_wrong_result_shows_where_its_errors_lie(store):
     verdict = examples.right(ok=False, wrong_count=64, wrong_fraction=64 / 128**2, reason="one tile wrong", errors=WRONG)
     store.save_trial(replace(examples.trial(), status="wrong_result", reason="one tile wrong", verdict=verdict, timing=None, baselines=()))
     app = opened()
-    assert "**Where the errors lie**" in texts(app) and len(app.get("plotly_chart")) == 1
+    assert "Where the errors lie" in [h.value for h in app.header] and len(app.get("plotly_chart")) == 1
     assert "1 of 4 blocks hold wrong elements" in texts(app)
 
 

@@ -73,7 +73,7 @@ def explore(draw: Draw) -> list[str]:
     if draw.result == "recorded":
         return [*parts, "ecorded on NVIDIA H200", "Latency", "Rate", *_causal(draw)]
     parts += [SENTENCES[draw.result], REASON] if draw.result in FAILED else []
-    parts += [] if draw.result in BEFORE_CODE else ["**Generated code**", "**Resources**", "**Instructions**"]
+    parts += [] if draw.result in BEFORE_CODE else ["Generated code", "Resources", "Instructions"]
     if draw.result == "ok" and draw.place != "elsewhere":
         parts += ["Latency", "Rate", "Result", *_causal(draw)]
         parts += ["Memory traffic, by formula"] * kernels.kernel(draw.kernel).card.models_traffic
@@ -96,8 +96,8 @@ def codeview(draw: Draw) -> list[str]:
     if draw.result == "recorded":
         return [*parts, "ecorded on NVIDIA H200"]
     if draw.result in BEFORE_CODE:
-        return [*parts, SENTENCES[draw.result], "**This config on every architecture**"]
-    return [*parts, "Counts and resources", "Ladder", "**Resources**"]
+        return [*parts, SENTENCES[draw.result], "This config on every architecture"]
+    return [*parts, "Counts and resources", "Ladder", "Resources"]
 
 
 def sweep(draw: Draw) -> list[str]:
@@ -108,7 +108,7 @@ def sweep(draw: Draw) -> list[str]:
         return [*parts, "A sweep tries many configs"]
     if draw.result == "recorded":
         return [*parts, "this sweep comes with tileviz"]
-    parts += ["**Sweep s1**", *results.TABS]
+    parts += ["Sweep s1", *results.TABS]
     return parts + (["Cancel"] if draw.result == "running" else [])
 
 

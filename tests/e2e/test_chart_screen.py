@@ -2,14 +2,17 @@
 
 import dataclasses
 import itertools
+import json
 import re
+import urllib.parse
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.drive import SLOW_MS, see_no_trouble, settled, visit
 from tests.e2e.test_sweep import card, click_cell
-from tests.ui import examples, sweep_examples
+from tests.ui import code_examples, examples, sweep_examples
+from tileviz.measured import ErrorMap
 from tileviz.store import Store
 from tileviz.ui.charts import colour
 
@@ -185,6 +188,55 @@ def test_names_of_the_top_chart_do_not_touch_and_read_on_the_page_of_both_themes
         for (one, *a), (other, *b) in itertools.combinations(found, 2):
             assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] + 1 or b[3] <= a[1] + 1, (width, one, other)
         assert all(a >= own["x"] and b <= own["x"] + own["width"] for _, a, _, b, _ in found), (width, found)
+
+
+def stored_with_every_figure(store: Store) -> list[str]:
+    """A run with its clocks, errors and traffic, a reading of tiles, and a sweep; gives addresses that together draw every chart."""
+    timing = examples.timing(
+        180.0, timer="cupti", l2="cold", sm_clock_mhz=1900.0, sm_clocks_mhz=(1980.0, 1900.0), clock_limits=((1, 1, "power cap"),)
+    )
+    errors = ErrorMap((8, 8), (4, 4), ((0.1, 0.1), (9.0, 0.1)), ((0, 0), (9, 0)))
+    wrong = examples.right(ok=False, wrong_count=64, wrong_fraction=0.004, errors=errors)
+    run = examples.trial("gemm_bias_gelu", device=examples.H200, timing=timing, trial="figures")
+    store.save_trial(run)
+    store.save_trial(dataclasses.replace(run, trial="wrong", verdict=wrong, status="wrong_result"))
+    code = code_examples.artifact()
+    store.save_artifact(code)
+    cells = [[row * 8 + column for column in range(8)] for row in range(8)]
+    tile = {"buffer": "A_shared", "kind": "shared", "shape": [8, 8], "dtype": "float16", "registers": [], "replicated": 1,
+            "expression": "index = _i", "cells": cells}  # fmt: skip
+    store.files.write_more(code.key, {"passes.json": "[]", "layouts.json": json.dumps([tile]), "lowering.html": "<html></html>"})
+    if store.sweep("ring") is None:
+        sweep_examples.stored(store, "ring")
+    words = urllib.parse.urlencode({**code_examples.words(code_examples.request()), "tab": "Layouts"})
+    views = [f"sweep?sweep=ring&view={name}" for name in ("Table", "Progress", "Knobs", "Parallel", "Roofline")]
+    return ["?trial=figures", "?trial=wrong", f"codeview?{words}", *views]
+
+
+def test_every_figure_of_every_page_fills_the_window_and_tells_its_keys(server, page: Page):
+    met = set()
+    for address in stored_with_every_figure(Store(server.home)):
+        visit(page, f"{server.url}/{address}")
+        figures = page.locator("[data-testid=stPlotlyChart]")
+        expect(figures.first).to_be_visible(timeout=SLOW_MS)
+        expect(page.locator("[data-testid=stPlotlyChart]:not(:has(.main-svg))")).to_have_count(0, timeout=SLOW_MS)
+        boxes = page.locator("[class*=st-key-screen_]")
+        assert boxes.count() == figures.count() == page.locator("[class*=st-key-screen_] [data-testid=stPlotlyChart]").count(), address
+        for box in boxes.all():
+            (name,) = [each for each in box.get_attribute("class").split() if each.startswith("st-key-screen_")]
+            if name in met:
+                continue
+            met.add(name)
+            box.get_by_role("button", name="Full screen").click()
+            expect(box).to_have_class(re.compile("full-on"))
+            page.keyboard.press("?")
+            expect(page.get_by_role("note", name="Keys")).to_contain_text("leave full screen")
+            assert box.get_by_role("button", name="Larger text (+)").is_visible()
+            page.keyboard.press("?")
+            page.keyboard.press("Escape")
+            expect(box).not_to_have_class(re.compile("full-on"))
+    named = {name.removeprefix("st-key-screen_") for name in met}
+    assert {"latency", "samples", "clocks", "errors", "traffic", "tile_figure", "sweep_map", "top_chart", "effects", "parallel"} <= named
 
 
 def test_the_bars_against_the_baselines_fill_the_window_at_a_size_that_is_remembered(server, page: Page):

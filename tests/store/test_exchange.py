@@ -59,9 +59,7 @@ REFUSED = {
     document({**ROW, "status": "fine"}): r"\$\.rows\[0\]\.status: 'fine' is none of ok, pruned, ",
     document({**ROW, "config": {"a": 1, "b": {}}}): r"\$\.rows\[0\]\.config\['b'\]: .* got an object",
     document({**ROW, "instructions": "no JSON"}): r"\$\.rows\[0\]\.instructions: expected an object, got text",
-    document(
-        {**ROW, "instructions": {"sass": {"trap": -1}}}
-    ): r"\.instructions\['sass'\]\['trap'\]: expected a whole number >= 0",
+    document({**ROW, "instructions": {"sass": {"trap": -1}}}): r"\.instructions\['sass'\]\['trap'\]: expected a whole number >= 0",
     document({**ROW, "median_us": float("nan")}): r"line 1, column \d+: NaN is no number of JSON",
     document({**ROW, "median_us": float("inf")}): r"line 1, column \d+: Infinity is no number of JSON",
     '{"request":\n {"kernel": gemm}': r"line 2, column 13: invalid character",

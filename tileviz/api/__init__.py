@@ -1,4 +1,5 @@
-"""The Python API: what the command line does, as functions whose results show as a table and as a figure. docs/python.md tells it."""
+"""The Python API: what the command line does, as functions whose results show as a table and as a
+figure. docs/python.md tells it."""
 
 from tileviz.api.code import Code, Difference, show_code
 from tileviz.api.comparing import Comparison, compare

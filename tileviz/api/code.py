@@ -1,4 +1,5 @@
-"""Generated code as a value: prints as text, shows with the instructions that matter lit up, and is compared with another."""
+"""Generated code as a value: prints as text, shows with the instructions that matter lit up, and is
+compared with another."""
 
 import html
 from dataclasses import dataclass
@@ -35,21 +36,17 @@ class Code:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How often each class of instruction is written; empty for a text that has no instructions."""
+        """How often each class of instruction is written; empty for a text that has no
+        instructions."""
         return lens.counts(self.text, self.language) if self.language in lens.LANGUAGES else {}
 
     def frame(self) -> "pd.DataFrame":
-        """A row for each instruction that belongs to a class: its line, counted from 1, its class, and the line's text."""
-        return frame_of(
-            {"line": line.number, "class": hit.cls, "text": line.text.strip()}
-            for line in self._lines()
-            for hit in line.hits
-        )
+        """A row for each instruction that belongs to a class: its line, counted from 1, its class,
+        and the line's text."""
+        return frame_of({"line": line.number, "class": hit.cls, "text": line.text.strip()} for line in self._lines() for hit in line.hits)
 
     def _lines(self):
-        return (
-            lens.listing(self.text, self.language).lines if self.language in lens.LANGUAGES else ()
-        )
+        return lens.listing(self.text, self.language).lines if self.language in lens.LANGUAGES else ()
 
     def __str__(self) -> str:
         return self.text
@@ -60,25 +57,17 @@ class Code:
     def _repr_html_(self) -> str:
         present = [name for name, n in self.counts.items() if n]
         colours = {name: PALETTE[i % len(PALETTE)] for i, name in enumerate(present)}
-        legend = " ".join(
-            f'<span style="color: {colours[name]}">\u25a0</span> {html.escape(name)} {self.counts[name]}'
-            for name in present
-        )
-        shown = [_lit(line, colours) for line in self._lines()] or [
-            html.escape(line) for line in self.text.splitlines()
-        ]
-        more = (
-            f"<small>{len(shown) - MOST_LINES:,} more lines; print it for all</small>"
-            if len(shown) > MOST_LINES
-            else ""
-        )
+        legend = " ".join(f'<span style="color: {colours[name]}">\u25a0</span> {html.escape(name)} {self.counts[name]}' for name in present)
+        shown = [_lit(line, colours) for line in self._lines()] or [html.escape(line) for line in self.text.splitlines()]
+        more = f"<small>{len(shown) - MOST_LINES:,} more lines; print it for all</small>" if len(shown) > MOST_LINES else ""
         body = "\n".join(shown[:MOST_LINES])
         return f'<div><b>{html.escape(repr(self))}</b><br>{legend}<pre style="max-height: 40em; overflow: auto">{body}</pre>{more}</div>'
 
 
 @dataclass(frozen=True, repr=False)
 class Difference:
-    """Two texts beside each other, up to the names of registers and labels. `str(difference)` is a unified diff."""
+    """Two texts beside each other, up to the names of registers and labels. `str(difference)` is a
+    unified diff."""
 
     title: str
     left: str
@@ -94,33 +83,25 @@ class Difference:
         return frame_of(self._rows())
 
     def _rows(self) -> list[dict[str, Any]]:
-        return [
-            {"opcode": c.opcode, "class": c.cls, "left": c.left, "right": c.right}
-            for c in self.found.changes
-        ]
+        return [{"opcode": c.opcode, "class": c.cls, "left": c.left, "right": c.right} for c in self.found.changes]
 
     def __str__(self) -> str:
         return differ.unified(self.left, self.right, self.found.rows)
 
     def __repr__(self) -> str:
-        kinds = ", ".join(
-            f"{count:,} lines {kind}" for kind, count in self.found.counts().items() if count
-        )
+        kinds = ", ".join(f"{count:,} lines {kind}" for kind, count in self.found.counts().items() if count)
         return f"{self.title}: {'the same' if self.is_same else kinds}"
 
     def _repr_html_(self) -> str:
-        text = (
-            ""
-            if self.is_same
-            else f'<pre style="max-height: 40em; overflow: auto">{html.escape(str(self))}</pre>'
-        )
+        text = "" if self.is_same else f'<pre style="max-height: 40em; overflow: auto">{html.escape(str(self))}</pre>'
         return f"{table(repr(self), self._rows())}{text}"
 
 
 def show_code(of: "Result | Compiled | str", text: str = "source") -> Code:
     """One text of a result, or of a stored trial by its id: `source`, `ir`, `ptx` or `sass`.
 
-    Raises BadRequest for an id that is not stored, UnknownName for another text, Limitation, with the reason, where there is none.
+    Raises BadRequest for an id that is not stored, UnknownName for another text, Limitation, with
+    the reason, where there is none.
     """
     from tileviz.api.stored import trial_of
 
@@ -132,7 +113,7 @@ def code_of(trial: Trial, artifact: Artifact | None, text: str) -> Code:
     if text not in TEXTS:
         raise UnknownName.of("text", text, TEXTS)
     content = getattr(artifact, text) if artifact is not None else None
-    if content is None:
+    if artifact is None or content is None:
         raise Limitation(f"no {text} for this trial: {_why_none(trial, artifact, text)}")
     language = artifact.source_language if text == "source" else text
     return Code(f"{trial.kernel} for {trial.target}, {text}", content, language)

@@ -26,8 +26,9 @@ class Comparison:
     results: tuple[Result | Compiled, ...]
 
     def frame(self) -> "pd.DataFrame":
-        """A row for each result: the fields and knobs in which they differ, times in microseconds, resources. `first_is` is its median
-        over that of the first, `low` and `high` the interval at 95 %; `verdict` says in words what that means, or why there is none."""
+        """A row for each result: the fields and knobs in which they differ, times in microseconds,
+        resources. `first_is` is its median over that of the first, `low` and `high` the interval at
+        95 %; `verdict` says in words what that means, or why there is none."""
         return frame_of(self._rows())
 
     def figure(self) -> "go.Figure":
@@ -35,7 +36,8 @@ class Comparison:
         return figures.of_timings(frame_of(self._bars()))
 
     def diff(self, text: str = "sass") -> Difference:
-        """The same text of the first two beside each other. Raises Limitation where one is missing, or they are of unlike languages."""
+        """The same text of the first two beside each other. Raises Limitation where one is missing,
+        or they are of unlike languages."""
         left, right = (result.code(text) for result in self.results[:2])
         return code.difference(left, right)
 
@@ -44,15 +46,9 @@ class Comparison:
         return [_row(self.results[0].trial, result.trial, differing) for result in self.results]
 
     def _bars(self) -> list[dict[str, Any]]:
-        timed = [
-            (result.trial, result.trial.timing)
-            for result in self.results
-            if result.trial.timing is not None
-        ]
+        timed = [(result.trial, result.trial.timing) for result in self.results if result.trial.timing is not None]
         fastest = min((timing.median_us for _, timing in timed if timing.n), default=None)
-        return [
-            _bar(trial, timing, timing.median_us == fastest) for trial, timing in timed if timing.n
-        ]
+        return [_bar(trial, timing, timing.median_us == fastest) for trial, timing in timed if timing.n]
 
     def __repr__(self) -> str:
         return f"{len(self.results)} results of {', '.join(dict.fromkeys(result.kernel for result in self.results))}"
@@ -61,10 +57,9 @@ class Comparison:
         return table(repr(self), self._rows())
 
 
-def compare(
-    first: Result | Compiled | str, second: Result | Compiled | str, *more: Result | Compiled | str
-) -> Comparison:
-    """Results, or ids of stored ones, side by side. Raises BadRequest for an id that is not stored, and for the same one twice."""
+def compare(first: Result | Compiled | str, second: Result | Compiled | str, *more: Result | Compiled | str) -> Comparison:
+    """Results, or ids of stored ones, side by side. Raises BadRequest for an id that is not stored,
+    and for the same one twice."""
     found = tuple(map(trial_of, (first, second, *more)))
     if len({result.id for result in found}) < len(found):
         raise BadRequest("one result is given twice; compare different ones")

@@ -1,11 +1,13 @@
-"""The page's charts for a notebook: the one module of the API that reaches into `ui`, and only when a figure is asked for.
+"""The page's charts for a notebook: the one module of the API that reaches into `ui`, and only when
+a figure is asked for.
 
-A chart has its place in `ui.charts`, whoever draws it. Importing it there brings Streamlit along, whose theme would become Plotly's
-default for all other figures of a notebook; and its colours are places that Streamlit fills in. Both are put right here.
+A chart has its place in `ui.charts`, whoever draws it. Importing it there brings Streamlit along,
+whose theme would become Plotly's default for all other figures of a notebook; and its colours are
+places that Streamlit fills in. Both are put right here.
 """
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from typing import TYPE_CHECKING
 
 from tileviz.errors import Limitation, UnknownName
@@ -23,7 +25,8 @@ SWEEP_KINDS = ("top", "progress", "knobs")
 
 
 def of_trial(trial: Trial, kind: str) -> "go.Figure":
-    """A chart of a trial, of TRIAL_KINDS. Raises UnknownName, and Limitation where the trial lacks what the chart shows."""
+    """A chart of a trial, of TRIAL_KINDS. Raises UnknownName, and Limitation where the trial lacks
+    what the chart shows."""
     if kind not in TRIAL_KINDS:
         raise UnknownName.of("figure", kind, TRIAL_KINDS)
     with _charts():
@@ -40,15 +43,11 @@ def of_trial(trial: Trial, kind: str) -> "go.Figure":
     if kind == "samples":
         if trial.timing is None:
             raise Limitation("there is nothing to draw: no time was measured")
-        return _drawn(
-            samples.samples_frame(trial.timing), samples.samples_figure, "no time was measured"
-        )
+        return _drawn(samples.samples_frame(trial.timing), samples.samples_figure, "no time was measured")
     found = trial.verdict.errors if trial.verdict is not None else None
     if found is None:
         raise Limitation("there is nothing to draw: where the errors lie was not kept")
-    return _drawn(
-        errors.errors_frame(found), errors.errors_figure, "where the errors lie was not kept"
-    )
+    return _drawn(errors.errors_frame(found), errors.errors_figure, "where the errors lie was not kept")
 
 
 def of_timings(frame: "pd.DataFrame") -> "go.Figure":
@@ -64,9 +63,7 @@ def of_counts(counts: Mapping[str, Mapping[str, int]]) -> "go.Figure":
     with _charts():
         from tileviz.ui.charts import counts as chart
 
-    return _drawn(
-        chart.counts_frame(counts), chart.counts_figure, "no instruction of a class is in it"
-    )
+    return _drawn(chart.counts_frame(counts), chart.counts_figure, "no instruction of a class is in it")
 
 
 def of_sweep(store: "Store", view: "SweepView", problem: int, kind: str) -> "go.Figure":
@@ -102,9 +99,7 @@ def of_sweep(store: "Store", view: "SweepView", problem: int, kind: str) -> "go.
     )
 
 
-def _drawn(
-    frame: "pd.DataFrame", draw: "Callable[[pd.DataFrame], go.Figure]", none: str
-) -> "go.Figure":
+def _drawn(frame: "pd.DataFrame", draw: "Callable[[pd.DataFrame], go.Figure]", none: str) -> "go.Figure":
     with _charts():
         from tileviz.ui.charts import alone
 
@@ -114,7 +109,7 @@ def _drawn(
 
 
 @contextlib.contextmanager
-def _charts() -> Iterator[None]:
+def _charts() -> Generator[None]:
     """Around an import from `ui`: Plotly's default theme stays what it was."""
     import plotly.io
 

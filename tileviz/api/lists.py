@@ -19,7 +19,8 @@ def list_devices() -> Listing[Device]:
 
 
 def list_presets(kernel: str | None = None) -> Listing[TunedConfig]:
-    """The configs that knobs start from where none are given: your own, newest first, then those that come with tileviz.
+    """The configs that knobs start from where none are given: your own, newest first, then those
+    that come with tileviz.
 
     Raises UnknownName for a kernel that is not there.
     """
@@ -29,7 +30,8 @@ def list_presets(kernel: str | None = None) -> Listing[TunedConfig]:
 
 
 def list_results(kernel: str | None = None, limit: int = 20) -> Listing[Result | Compiled]:
-    """What was run and compiled on this machine, newest first, sweeps left out. Raises UnknownName for a kernel that is not there."""
+    """What was run and compiled on this machine, newest first, sweeps left out. Raises UnknownName
+    for a kernel that is not there."""
     if kernel is not None:
         kernels.kernel(kernel)
     store = StoreWithRecorded()
@@ -42,7 +44,9 @@ def list_results(kernel: str | None = None, limit: int = 20) -> Listing[Result |
 
 def _kernel_row(name: str) -> Row:
     kernel = kernels.kernel(name)
-    fields, knobs = (", ".join(each.name for each in found) for found in (kernel.fields, kernel.knobs))
+    fields, knobs = (
+        ", ".join(each.name for each in found) for found in (kernel.fields, kernel.knobs)
+    )
     own = {"name": name, "title": kernel.title, "problem": fields, "knobs": knobs}
     return {**own, "summary": kernel.summary}
 

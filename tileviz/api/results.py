@@ -54,7 +54,8 @@ class _OfTrial:
 
     @property
     def status(self) -> str:
-        """`ok`, `wrong_result`, `pruned`, `compile_failed`, `timeout`, ...: one of `records.STATUSES`."""
+        """`ok`, `wrong_result`, `pruned`, `compile_failed`, `timeout`, ...: one of
+        `records.STATUSES`."""
         return self.trial.status
 
     @property
@@ -73,7 +74,8 @@ class _OfTrial:
         return self.store.artifact(self.trial.artifact) if self.trial.artifact else None
 
     def code(self, text: str = "source") -> Code:
-        """One text of its code: `source`, `ir`, `ptx` or `sass`. Raises Limitation, with the reason, where it has none."""
+        """One text of its code: `source`, `ir`, `ptx` or `sass`. Raises Limitation, with the
+        reason, where it has none."""
         return code.code_of(self.trial, self.artifact, text)
 
     def document(self) -> dict[str, Any]:
@@ -81,7 +83,8 @@ class _OfTrial:
         return to_json(self.trial)
 
     def expect_ok(self) -> None:
-        """Raises TilevizError with the status and the reason unless all went well: for scripts that should stop then."""
+        """Raises TilevizError with the status and the reason unless all went well: for scripts that
+        should stop then."""
         if not self.ok:
             raise TilevizError(f"{self._title()}: {self._status()}", self.trial.detail)
 
@@ -124,13 +127,13 @@ class Result(_OfTrial):
         return fastest_baseline(self.baselines)
 
     def frame(self) -> "pd.DataFrame":
-        """A row for ours, then one for each baseline; times in microseconds. `ours_is` is their median over ours, `low` and `high` its
-        interval at 95 %."""
+        """A row for ours, then one for each baseline; times in microseconds. `ours_is` is their
+        median over ours, `low` and `high` its interval at 95 %."""
         return frame_of(self._rows())
 
     def figure(self, kind: str = "latency") -> "go.Figure":
-        """`latency` beside the baselines, all `samples`, the SM's `clocks`, or where the `errors` lie. Raises Limitation where the trial
-        lacks what it shows, UnknownName for another kind."""
+        """`latency` beside the baselines, all `samples`, the SM's `clocks`, or where the `errors`
+        lie. Raises Limitation where the trial lacks what it shows, UnknownName for another kind."""
         return figures.of_trial(self.trial, kind)
 
     def _rows(self) -> list[dict[str, Any]]:
@@ -161,17 +164,11 @@ class Result(_OfTrial):
             return []
         best = self.fastest_baseline
         rate = formats.rate(self.tflops, self.gbps, bound_by_rates(self.tflops, self.gbps))
-        against = (
-            formats.compared_with(best.comparison, best.title)
-            if best is not None and best.comparison is not None
-            else ""
-        )
+        against = formats.compared_with(best.comparison, best.title) if best is not None and best.comparison is not None else ""
         return [formats.duration_us(self.latency_us), "" if rate == "-" else rate, against]
 
     def _repr_html_(self) -> str:
-        return table(
-            repr(self), self._rows(), f"{formats.assignments(self.config)}; trial {self.id}"
-        )
+        return table(repr(self), self._rows(), f"{formats.assignments(self.config)}; trial {self.id}")
 
 
 @dataclass(frozen=True, repr=False)
@@ -196,21 +193,14 @@ class Compiled(_OfTrial):
         return figures.of_counts(self.counts)
 
     def _rows(self) -> list[dict[str, Any]]:
-        classes = dict.fromkeys(
-            name for found in self.counts.values() for name, n in found.items() if n
-        )
-        return [
-            {"class": name, **{text: found.get(name, 0) for text, found in self.counts.items()}}
-            for name in classes
-        ]
+        classes = dict.fromkeys(name for found in self.counts.values() for name, n in found.items() if n)
+        return [{"class": name, **{text: found.get(name, 0) for text, found in self.counts.items()}} for name in classes]
 
     def __repr__(self) -> str:
         return f"{self._title()} for {self.target}: {self._status()}"
 
     def _repr_html_(self) -> str:
-        return table(
-            repr(self), self._rows(), f"{formats.assignments(self.config)}; trial {self.id}"
-        )
+        return table(repr(self), self._rows(), f"{formats.assignments(self.config)}; trial {self.id}")
 
 
 def of(trial: Trial, store: Store) -> Result | Compiled:
@@ -220,9 +210,7 @@ def of(trial: Trial, store: Store) -> Result | Compiled:
 
 def _times(timing: Timing | None) -> dict[str, Any]:
     names = ("median_us", "p10_us", "p90_us")
-    found = {
-        name: getattr(timing, name) if timing is not None and timing.n else None for name in names
-    }
+    found = {name: getattr(timing, name) if timing is not None and timing.n else None for name in names}
     return {
         "latency_us": found["median_us"],
         "p10_us": found["p10_us"],

@@ -8,7 +8,7 @@ from tileviz.api.results import Compiled, Result
 from tileviz.engine import client, presets
 from tileviz.engine.requests import Request, resolve
 from tileviz.errors import EngineError, TilevizError
-from tileviz.records import TunedConfig
+from tileviz.records import Trial, TunedConfig
 from tileviz.store import Store, StoreWithRecorded
 
 CANCEL_WAIT_S = 15.0
@@ -44,14 +44,17 @@ def run(
     save: str | None = None,
     **measuring: Unpack[Measuring],
 ) -> Result:
-    """Compiles one config where needed, checks it against the reference and times it, beside the baselines.
+    """Compiles one config where needed, checks it against the reference and times it, beside the
+    baselines.
 
-    `problem` has sizes, dtype and flags, `config` knobs and pass configs; what is left out starts from the nearest preset, or with
-    `use_presets=False` from the kernel's own defaults. `device` is `cpu`, `cuda:0`, ...: the first GPU, or else the CPU. `save` names
-    an .npz file for inputs and output.
+    `problem` has sizes, dtype and flags, `config` knobs and pass configs; what is left out starts
+    from the nearest preset, or with `use_presets=False` from the kernel's own defaults. `device` is
+    `cpu`, `cuda:0`, ...: the first GPU, or else the CPU. `save` names an .npz file for inputs and
+    output.
 
-    A config that cannot be compiled or is wrong raises nothing: the result says so (`ok`, `status`, `reason`). Raises BadRequest for a
-    name or number that makes no sense, EngineError and StoreError where nothing can be run. Ctrl-C stops what was running.
+    A config that cannot be compiled or is wrong raises nothing: the result says so (`ok`, `status`,
+    `reason`). Raises BadRequest for a name or number that makes no sense, EngineError and
+    StoreError where nothing can be run. Ctrl-C stops what was running.
     """
     store = StoreWithRecorded()
     asked = resolve(
@@ -64,7 +67,7 @@ def run(
         presets=starts(store, kernel, use_presets),
         **measured(measuring),
     )
-    return _done(store, asked, Result)
+    return Result(_done(store, asked), store)
 
 
 def compile(
@@ -76,7 +79,8 @@ def compile(
     use_presets: bool = True,
     timeout_s: float = 120.0,
 ) -> Compiled:
-    """Generates and compiles the code of one config for any target, `sm_75` to `sm_120a` or `cpu`; nothing is run, and no GPU is needed.
+    """Generates and compiles the code of one config for any target, `sm_75` to `sm_120a` or `cpu`;
+    nothing is run, and no GPU is needed.
 
     Without a `target` it is that of the first device here. The rest is as for `run`.
     """
@@ -90,11 +94,12 @@ def compile(
         presets=starts(store, kernel, use_presets),
         timeout_s=timeout_s,
     )
-    return _done(store, asked, Compiled)
+    return Compiled(_done(store, asked), store)
 
 
 def measured(options: Mapping[str, Any], known: type = Measuring) -> dict[str, Any]:
-    """Options of `known` as the engine takes them. Raises TypeError for another one, as for any keyword that is not known."""
+    """Options of `known` as the engine takes them. Raises TypeError for another one, as for any
+    keyword that is not known."""
     unknown = sorted(set(options) - set(known.__annotations__))
     if unknown:
         raise TypeError(f"no option '{unknown[0]}'; known: {', '.join(known.__annotations__)}")
@@ -115,31 +120,28 @@ def starts(store: Store, kernel: str, use_presets: bool) -> tuple[TunedConfig, .
 
 
 def heeding_ctrl_c(wait: Callable[[float | None], T], stop: Callable[[], None]) -> T:
-    """What `wait` gives, which takes its most seconds. Ctrl-C stops the work itself, too, and waits a little until it has."""
+    """What `wait` gives, which takes its most seconds. Ctrl-C stops the work itself, too, and waits
+    a little until it has."""
     try:
         return wait(None)
     except KeyboardInterrupt:
         stop()
-        with contextlib.suppress(
-            TimeoutError
-        ):  # it was told to stop; who pressed Ctrl-C waits no longer
+        # it was told to stop; who pressed Ctrl-C waits no longer than that
+        with contextlib.suppress(TimeoutError):
             wait(CANCEL_WAIT_S)
         raise
 
 
-def _done(store: Store, request: Request, kind: type[T]) -> T:
+def _done(store: Store, request: Request) -> Trial:
+    """The trial of a request, when its job has ended. Raises EngineError and StoreError."""
     job = client.submit(store, request)
     try:
-        ended = heeding_ctrl_c(
-            lambda most: client.wait(store, job, timeout=most), lambda: client.cancel(store, job)
-        )
+        ended = heeding_ctrl_c(lambda most: client.wait(store, job, timeout=most), lambda: client.cancel(store, job))
     except EngineError:
         store.cancel(job)  # nobody waits for it any more
         raise
     trial = store.trial(ended.trial) if ended.trial else None
     if trial is None:
         reason = ended.reason or "no reason was given"
-        raise TilevizError(
-            f"the job ended as {ended.state} without a result: {reason}; see {store.home / 'engine.log'}"
-        )
-    return kind(trial, store)
+        raise TilevizError(f"the job ended as {ended.state} without a result: {reason}; see {store.home / 'engine.log'}")
+    return trial

@@ -7,7 +7,8 @@ from tileviz.store import Store, StoreWithRecorded
 
 
 def load(id: str) -> Result | Compiled | Sweep:
-    """The result of this id, as `run`, `compile` and `sweep` print it, also of one that comes with tileviz. Raises BadRequest."""
+    """The result of this id, as `run`, `compile` and `sweep` print it, also of one that comes with
+    tileviz. Raises BadRequest."""
     store = StoreWithRecorded()
     if store.sweep(id) is not None:
         return Sweep(id, store)

@@ -65,23 +65,26 @@ class Sweep:
         return self.view.counts
 
     def best(self, problem: int = 0) -> Result | None:
-        """The best config of a problem, by its place in `problems`; None where none can be named so (`document()["no_best"]` says why)."""
+        """The best config of a problem, by its place in `problems`; None where none can be named so
+        (`document()["no_best"]` says why)."""
         found = self.view.best.get(problem)
         trial = self.store.trial(found) if found else None
         return Result(trial, self.store) if trial is not None else None
 
     def frame(self) -> "pd.DataFrame":
-        """A row for each requested config, also for those that broke a rule or failed: a column for each size, each knob, and what was
-        measured; times in microseconds."""
+        """A row for each requested config, also for those that broke a rule or failed: a column for
+        each size, each knob, and what was measured; times in microseconds."""
         return frame_of(self._rows())
 
     def figure(self, kind: str = "top", problem: int = 0) -> "go.Figure":
-        """`top`, the best configs; `progress`, the fastest so far; `knobs`, best and median by the values of each knob. Raises Limitation
-        where there is nothing to show, UnknownName for another kind."""
+        """`top`, the best configs; `progress`, the fastest so far; `knobs`, best and median by the
+        values of each knob. Raises Limitation where there is nothing to show, UnknownName for
+        another kind."""
         return figures.of_sweep(self.store, self.view, problem, kind)
 
     def export(self, path: str | Path, form: str = "csv") -> int:
-        """Writes it as `csv`, `json` or `t4`; gives the number of rows. Raises BadRequest and StoreError."""
+        """Writes it as `csv`, `json` or `t4`; gives the number of rows. Raises BadRequest and
+        StoreError."""
         return results.export(self.store, self.id, form, Path(path))
 
     def keep_best(self) -> tuple[TunedConfig, ...]:
@@ -94,9 +97,7 @@ class Sweep:
 
     def _rows(self) -> list[dict[str, Any]]:
         problems = self.problems
-        return [
-            _row(problems[row["problem_index"]], row) for row in self.store.sweep_frame(self.id)
-        ]
+        return [_row(problems[row["problem_index"]], row) for row in self.store.sweep_frame(self.id)]
 
     def __len__(self) -> int:
         """How many configs were asked for."""
@@ -108,9 +109,7 @@ class Sweep:
         return f"sweep {self.id} of {view.kernel}, {view.state}: {told}"
 
     def _repr_html_(self) -> str:
-        timed = sorted(
-            (row for row in self._rows() if row["latency_us"]), key=lambda row: row["latency_us"]
-        )
+        timed = sorted((row for row in self._rows() if row["latency_us"]), key=lambda row: row["latency_us"])
         best = self.best()
         named = f"best: {formats.assignments(best.config)}" if best is not None else ""
         return table(repr(self), timed, "; ".join(filter(None, (named, self.view.reason))))
@@ -128,12 +127,12 @@ def sweep(
 ) -> Sweep:
     """Measures many configs of one kernel and finds the best of each problem.
 
-    `problems` is one problem, whose sizes may be lists (`{"M": [512, 1024]}` is two problems), or a list of problems. `values` gives
-    the values of knobs that vary, and `config` those of knobs that stand; the others stand where `run` would start. Without `values`
-    every knob varies.
+    `problems` is one problem, whose sizes may be lists (`{"M": [512, 1024]}` is two problems), or a
+    list of problems. `values` gives the values of knobs that vary, and `config` those of knobs that
+    stand; the others stand where `run` would start. Without `values` every knob varies.
 
-    Raises BadRequest for a name or number that makes no sense, EngineError and StoreError where nothing can be run. Ctrl-C stops the
-    sweep; what was measured is kept.
+    Raises BadRequest for a name or number that makes no sense, EngineError and StoreError where
+    nothing can be run. Ctrl-C stops the sweep; what was measured is kept.
     """
     store = StoreWithRecorded()
     request, space = resolve_sweep(
@@ -147,27 +146,22 @@ def sweep(
         **running.measured(searching, Searching),
     )
     found = client.submit(store, request, space)
-    view = running.heeding_ctrl_c(
-        lambda most: client.wait(store, found, timeout=most), lambda: client.cancel(store, found)
-    )
+    view = running.heeding_ctrl_c(lambda most: client.wait(store, found, timeout=most), lambda: client.cancel(store, found))
     return Sweep(view.id, store)
 
 
 def each_problem(problems: Problems | None) -> list[dict[str, Any]]:
-    """One problem for each combination of sizes that are given as lists. Raises BadRequest for an empty one."""
+    """One problem for each combination of sizes that are given as lists. Raises BadRequest for an
+    empty one."""
     given = [problems] if isinstance(problems, Mapping) or problems is None else list(problems)
     found = [each for problem in given for each in _combinations(problem or {})]
     if not found:
-        raise BadRequest(
-            "a sweep needs at least one problem, and a list of sizes at least one size"
-        )
+        raise BadRequest("a sweep needs at least one problem, and a list of sizes at least one size")
     return found
 
 
 def _combinations(problem: Mapping[str, Any]) -> list[dict[str, Any]]:
-    lists = [
-        value if isinstance(value, list | tuple | range) else (value,) for value in problem.values()
-    ]
+    lists = [value if isinstance(value, list | tuple | range) else (value,) for value in problem.values()]
     return [dict(zip(problem, values, strict=True)) for values in itertools.product(*lists)]
 
 

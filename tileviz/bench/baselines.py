@@ -8,7 +8,7 @@ import importlib.util
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -137,8 +137,9 @@ def kernel_name(run: Callable[[], object], setting: Setting) -> str:
     PyTorch's profiler, since only one of the two may be used in a process."""
     if setting.kind == "cpu":
         return ""
-    if hasattr(setting.timer, "kernel_names"):
-        return " + ".join(setting.timer.kernel_names(run))
+    names_of = getattr(setting.timer, "kernel_names", None)
+    if names_of is not None:
+        return " + ".join(names_of(run))
     import torch
 
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
@@ -197,7 +198,7 @@ def _wait(kind: str) -> None:
 
 
 @contextlib.contextmanager
-def _like_ours(kind: str, math_mode: str) -> Iterator[None]:
+def _like_ours(kind: str, math_mode: str) -> Generator[None]:
     """One thread on the CPU, since TileLang's C is one serial loop; on a GPU the math mode that is stated. No gradients."""
     import torch
 

@@ -5,7 +5,7 @@ A right output is told by a quarter of the work of `verify`, with the same verdi
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tileviz.measured import Verdict
 
@@ -51,7 +51,7 @@ class Checker:
     def __init__(self, reference: "torch.Tensor", *, inputs: tuple = (), exponents: tuple | None = None, **how) -> None:
         """`how` is the kernel's `dtype`, `math_mode`, `accumulate` and `error_scale`."""
         self.reference = reference
-        self.how = {**how, "inputs": inputs, "exponents": exponents}
+        self.how: dict[str, Any] = {**how, "inputs": inputs, "exponents": exponents}
         self.known: Known | None = None
         self.looked = False
 

@@ -10,7 +10,7 @@ import glob
 import importlib
 import importlib.util
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 
 from tileviz.errors import RuntimeFailed
 
@@ -169,7 +169,7 @@ class _Capture:
             self._switch(self.cupti.activity_disable)
 
     @contextlib.contextmanager
-    def kept_on(self) -> Iterator[None]:
+    def kept_on(self) -> Generator[None]:
         """Records all the time while entered; what is launched between two captures belongs to no sample and is dropped."""
         if self.stays_on:
             yield
@@ -222,7 +222,8 @@ def _cupti():
 def libcupti_paths() -> list[str]:
     """Places of a CUDA 13 libcupti: beside PyTorch's wheels, then in a CUDA toolkit."""
     spec = importlib.util.find_spec("nvidia")
-    wheels = [path for root in (spec.submodule_search_locations if spec else ()) for path in glob.glob(f"{root}/*/lib/libcupti.so.13")]
+    folders = spec.submodule_search_locations if spec else None
+    wheels = [path for root in folders or () for path in glob.glob(f"{root}/*/lib/libcupti.so.13")]
     toolkits = [root for root in (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda") if root]
     found = [path for root in toolkits for path in glob.glob(f"{root}/extras/CUPTI/lib64/libcupti.so.13")]
     return sorted(wheels) + found

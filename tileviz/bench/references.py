@@ -1,9 +1,9 @@
 """Computes the reference of a problem: the same inputs in float64, or in float32 where float64 does not fit."""
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import memory
 from .draws import torch_dtype
@@ -30,8 +30,8 @@ def reference_dtype(bytes_needed: int, device: str) -> str:
     return "float64" if bytes_needed <= ROOM * free_bytes(device) else "float32"
 
 
-def reference_of(fn: Callable, problem: dict, inputs: tuple, dtype: str | None = None) -> "torch.Tensor":
-    """fn(problem, *inputs) with the inputs upcast to `dtype`; picked by memory when None.
+def reference_of(fn: Callable, problem: dict, inputs: tuple, dtype: str | None = None) -> Any:
+    """fn(problem, *inputs), a tensor or a tuple of them, with the inputs upcast to `dtype`; picked by memory when None.
 
     Three times inputs and a first guess of temporaries must fit for float64; when memory runs out after all, float32 is tried.
     """
@@ -72,7 +72,7 @@ def _call(fn, problem, inputs, dtype):
 
 
 @contextlib.contextmanager
-def full_precision(tf32: bool = False) -> Iterator[None]:
+def full_precision(tf32: bool = False) -> Generator[None]:
     """PyTorch's matrix products without TF32 (unless asked for) and without half-precision partial sums; restored afterwards."""
     import torch
 

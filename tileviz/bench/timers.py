@@ -44,6 +44,8 @@ class Timer:
     """The contract: `sample` returns one value in microseconds for each of `count` calls of run, in order, and drops none."""
 
     name = ""
+    floor_us: float | None = None
+    """What an empty call takes; None until `empty_kernel_us` has measured it."""
     plan = CPU_PLAN
     has_l2 = False
     """True where the L2 mode means something."""
@@ -139,10 +141,10 @@ def l2_state(timer: Timer, l2: str) -> tuple[str, str]:
 
 def empty_kernel_us(timer: Timer) -> float:
     """Median microseconds of a call that does nothing, by this timer: the floor under every value. Measured once a timer."""
-    if getattr(timer, "_floor_us", None) is None:
+    if timer.floor_us is None:
         run = getattr(timer, "empty_launch", lambda: None)
-        timer._floor_us = time_callable(run, timer, dataclasses.replace(timer.plan, max_samples=200, max_seconds=1.0), l2="warm").median_us
-    return timer._floor_us
+        timer.floor_us = time_callable(run, timer, dataclasses.replace(timer.plan, max_samples=200, max_seconds=1.0), l2="warm").median_us
+    return timer.floor_us
 
 
 def timers_of(device_id: str, flush: str = "read") -> tuple[Timer, ...]:

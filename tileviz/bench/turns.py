@@ -211,7 +211,7 @@ def _why(aside: list[Visit]) -> str:
     throttled = next((v for v in aside if v.throttled), None)
     if throttled is not None:
         return ", ".join(summary(throttled.readings)["throttle_reasons"])
-    return f"SM clock {min(v.clock_mhz for v in aside):,.0f} MHz"
+    return f"SM clock {min(v.clock_mhz for v in aside if v.clock_mhz is not None):,.0f} MHz"
 
 
 def _times(count: int) -> str:

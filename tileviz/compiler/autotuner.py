@@ -82,7 +82,7 @@ def _program(build: Callable[[Config], object], configs: Sequence[Config]) -> Ca
         return _build(knobs)
 
     names = [name for name in configs[0] if "." not in name]
-    program.__signature__ = inspect.Signature([inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in names])
+    program.__dict__["__signature__"] = inspect.Signature([inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in names])
     return program
 
 

@@ -2,7 +2,7 @@
 
 import contextlib
 import re
-from collections.abc import Iterator
+from collections.abc import Generator
 
 from tileviz.compiler import scratch, tools
 from tileviz.errors import CompileFailed, LaunchFailed, RuntimeFailed, TilevizError
@@ -61,7 +61,7 @@ def cxx_failed(compiler: str, text: str) -> CompileFailed:
 
 
 @contextlib.contextmanager
-def by_their_cause() -> Iterator[None]:
+def by_their_cause() -> Generator[None]:
     """A compile that failed for the folders it works in says so: no room, no right to write, nothing there can be loaded."""
     try:
         yield

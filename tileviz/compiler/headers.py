@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tileviz.compiler.targets import capability
-from tileviz.errors import CompileFailed
+from tileviz.errors import CompileFailed, ToolMissing
 
 HEAP_BYTES = 512 << 20
 """Address space that NVRTC keeps for a header: the largest (sm_90a) needs 434 MB."""
@@ -149,6 +149,7 @@ def _found(path: Path | None, folders: tuple[Path, ...] = ()) -> Header | None:
 
 
 def _lean_folder() -> Path:
+    assert _store is not None, "open_store comes first"
     return _store / "lean"
 
 
@@ -188,7 +189,10 @@ def prefix(arch: str) -> str:
 
 def template_dirs() -> tuple[Path, ...]:
     """TileLang's own include folders."""
-    root = Path(importlib.util.find_spec("tilelang").origin).parent
+    spec = importlib.util.find_spec("tilelang")
+    if spec is None or spec.origin is None:
+        raise ToolMissing("TileLang is not installed: pip install 'tilelang[nvcc]'")
+    root = Path(spec.origin).parent
     return root / "src", root / "3rdparty/cutlass/include"
 
 

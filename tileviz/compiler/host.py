@@ -4,7 +4,7 @@ import contextlib
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -131,7 +131,7 @@ def cpu_compiler() -> str:
 
 
 @contextlib.contextmanager
-def _overriding(name: str, function: Callable) -> Iterator[None]:
+def _overriding(name: str, function: Callable) -> Generator[None]:
     """Puts `function` in the place of one of TileLang's callbacks for a while."""
     import tvm_ffi
 
@@ -144,7 +144,7 @@ def _overriding(name: str, function: Callable) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _stderr_into(said: list[str]) -> Iterator[None]:
+def _stderr_into(said: list[str]) -> Generator[None]:
     """Collects what this process and its children print to stderr: TileLang does not keep what the C++ compiler says."""
     sys.stderr.flush()
     kept = os.dup(2)

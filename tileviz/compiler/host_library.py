@@ -7,7 +7,7 @@ assembler as the bytes that it is. What this cannot build, TileLang's own way bu
 
 import contextlib
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 from tileviz.compiler import tools
@@ -28,23 +28,27 @@ _ASSEMBLY = f"""\
     .section .note.GNU-stack,"",%progbits
 """
 
+EXPORT = "_get_export_kwargs"
+"""The method of TileLang's cache that says how a library is built."""
+
 
 @contextlib.contextmanager
-def built_here() -> Iterator[None]:
+def built_here() -> Generator[None]:
     """While entered, TileLang's cache has its libraries built by this module; nothing changes where TileLang has no such place."""
     try:
         from tilelang.jit.adapter.kernel_cache import TVMFFIKernelCache as cache
         from tvm_ffi import get_global_func
 
-        original, pack = cache.__dict__["_get_export_kwargs"], get_global_func(PACK)
+        original, pack = cache.__dict__[EXPORT], get_global_func(PACK)
     except (ImportError, KeyError, ValueError):
         yield
         return
-    cache._get_export_kwargs = staticmethod(lambda kernel: {"fcompile": create_shared, "fpack_imports": lambda *what: _packed(pack, *what)})
+    ours = {"fcompile": create_shared, "fpack_imports": lambda *what: _packed(pack, *what)}
+    setattr(cache, EXPORT, staticmethod(lambda kernel: ours))
     try:
         yield
     finally:
-        cache._get_export_kwargs = original
+        setattr(cache, EXPORT, original)
 
 
 def create_shared(output: str, files: list[str], options: list[str] | None = None, **more) -> None:

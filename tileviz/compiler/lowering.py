@@ -3,7 +3,7 @@
 import contextlib
 import logging
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 
 from tileviz.compiler import failures, line_map, operations
@@ -98,7 +98,7 @@ def tvm_target(target: Target):
 
 
 @contextlib.contextmanager
-def context(target: Target, pass_configs: dict, instruments: Sequence = ()) -> Iterator:
+def context(target: Target, pass_configs: dict, instruments: Sequence = ()) -> Generator:
     """TVM's PassContext and Target, entered; `instruments` are told of every pass."""
     from tilelang import tvm
 
@@ -108,7 +108,7 @@ def context(target: Target, pass_configs: dict, instruments: Sequence = ()) -> I
 
 
 @contextlib.contextmanager
-def translated() -> Iterator[None]:
+def translated() -> Generator[None]:
     """Whatever a program or TileLang raises while lowering comes out as an error of this package."""
     try:
         yield
@@ -117,7 +117,7 @@ def translated() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def errors_logged() -> Iterator[list[str]]:
+def errors_logged() -> Generator[list[str]]:
     """The errors that TileLang only logs, with their tracebacks: it goes on when the host code cannot be built."""
     texts: list[str] = []
     handler = logging.Handler(logging.ERROR)
@@ -133,17 +133,19 @@ def errors_logged() -> Iterator[list[str]]:
 def as_tilelang_takes(pass_configs: dict) -> dict:
     """The pass configs with compiler flags as the list of words that TileLang wants; the text tells its Python lines."""
     configs = {**pass_configs, LINE_DIRECTIVES: True}
-    if isinstance(configs.get(DEVICE_FLAGS), str):
-        configs[DEVICE_FLAGS] = shlex.split(configs[DEVICE_FLAGS])
+    flags = configs.get(DEVICE_FLAGS)
+    if isinstance(flags, str):
+        configs[DEVICE_FLAGS] = shlex.split(flags)
     return configs
 
 
 def _launch(attrs) -> Launch:
     extent = {str(name): _whole(value) for name, value in attrs["thread_extent"].items()}
     threads = _product(extent.get(f"threadIdx.{axis}", 1) for axis in "xyz")
-    grid = tuple(extent.get(f"blockIdx.{axis}", 1) for axis in "xyz")
+    x, y, z = (extent.get(f"blockIdx.{axis}", 1) for axis in "xyz")
+    grid = None if x is None or y is None or z is None else (x, y, z)
     shared = _whole(attrs["dyn_shared_memory_buf"]) if "dyn_shared_memory_buf" in attrs else 0
-    return Launch(str(attrs["global_symbol"]), threads, None if None in grid else grid, shared or 0)
+    return Launch(str(attrs["global_symbol"]), threads, grid, shared or 0)
 
 
 def _whole(value) -> int | None:

@@ -42,6 +42,6 @@ def occupancy(limits: Limits, *, threads: int, registers: int, shared_bytes: int
         fits["shared memory"] = 0
     if threads > limits.threads_per_block:
         fits["threads"] = 0
-    limiter = min(fits, key=fits.get)
+    limiter = min(fits, key=lambda name: fits[name])
     blocks = fits[limiter]
     return Occupancy(blocks, blocks * warps * WARP / limits.threads_per_sm, limiter)

@@ -65,23 +65,25 @@ def python_lines(source: str, origins: tuple[Origin | None, ...], program: Progr
     found = [origin[1] if origin and origin[0] == program.file else NO_LINE for origin in origins]
     start = 0
     while start < len(texts):
-        if not _is_foreign(origins[start], program):
+        origin = origins[start]
+        if origin is None or not _is_foreign(origin, program):
             found[start] = found[start] or _copied(texts[start], program)
             start += 1
             continue
-        end = _end_of_expansion(origins, start)
-        found[start:end] = _expanded(texts[start:end], origins[start][0], program)
+        end = _end_of_expansion(origins, start, origin[0])
+        found[start:end] = _expanded(texts[start:end], origin[0], program)
         start = end
     return tuple(found)
 
 
-def _end_of_expansion(origins: tuple[Origin | None, ...], start: int) -> int:
-    """The line after the last one that TileLang's own file, named on line `start`, is said to have made without a break."""
+def _end_of_expansion(origins: tuple[Origin | None, ...], start: int, file: str) -> int:
+    """The line after the last one that TileLang's own `file`, named on line `start`, is said to have made without a break."""
     end = start
     for at in range(start, len(origins)):
-        if origins[at] is None:
+        origin = origins[at]
+        if origin is None:
             continue
-        if origins[at][0] != origins[start][0] or at - end > LONGEST_GAP:
+        if origin[0] != file or at - end > LONGEST_GAP:
             break
         end = at
     return end + 1
@@ -146,7 +148,7 @@ def _own_file(program, places: list[Origin]) -> str:
 def _operation(node, place: Origin | None, file: str, within: list[int]) -> Operation | None:
     call = getattr(node, "value", None)
     name = str(getattr(getattr(call, "op", None), "name", ""))
-    if not name.startswith("tl.tileop."):
+    if call is None or not name.startswith("tl.tileop."):
         return None
     kind = name.removeprefix("tl.tileop.")
     buffers = tuple(str(a.args[0].buffer.name) for a in call.args if getattr(a, "args", None) and hasattr(a.args[0], "buffer"))

@@ -8,7 +8,7 @@ import io
 import logging
 import math
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
@@ -90,7 +90,7 @@ def read_lowering(build: Callable, target: Target, pass_configs: dict | None = N
 
 
 @contextlib.contextmanager
-def _traced(folder: str) -> Iterator[Callable]:
+def _traced(folder: str) -> Generator[Callable]:
     from tilelang.tools.lower_trace import core
 
     core.enable(mode="html", trace_dir=folder)
@@ -127,8 +127,9 @@ def _pass(record) -> Pass:
 
 def _layout(buffer, known) -> Layout | None:
     """The layout of one buffer in numbers; None where sizes are known only at run time, too large, or in words that are not read here."""
-    shape = [_whole(size) for size in known.get_input_shape()]
-    if None in shape or not shape or math.prod(shape) > MOST_CELLS:
+    sizes = [_whole(size) for size in known.get_input_shape()]
+    shape = [size for size in sizes if size is not None]
+    if not shape or len(shape) < len(sizes) or math.prod(shape) > MOST_CELLS:
         return None
     try:
         return _in_numbers(buffer, known, shape)

@@ -8,7 +8,7 @@ import contextlib
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 from tileviz.errors import StoreError
@@ -30,7 +30,7 @@ NO_ROOM = 1 << 20
 
 
 @contextlib.contextmanager
-def opened(home: Path) -> Iterator[Path]:
+def opened(home: Path) -> Generator[Path]:
     """Makes the engine's folder, which is TMPDIR for all that it starts; afterwards it is gone, and the environment as it was before.
 
     For the one that holds the engine's lock. Raises StoreError where no folder can be made.

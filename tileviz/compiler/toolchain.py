@@ -22,6 +22,9 @@ PACKAGES = ("tilelang", "torch", "triton", "streamlit", "optuna", "nvidia-ml-py"
 CUDA_TOOLS = ("nvcc", "ptxas", "cuobjdump", "nvdisasm")
 
 
+LOOKED_AT_S = 5.0
+"""Pages ask for versions in each run; what is installed is looked at again after this long."""
+
 TRIED_S = 30.0
 """The C++ compiler takes some tenths of a second to be tried, so a page that is drawn again soon does not."""
 
@@ -146,7 +149,7 @@ def _places(home: Path) -> list[Missing]:
 
 def _driver_problems() -> list[Missing]:
     version, cuda = driver()
-    if version is None:
+    if version is None or cuda is None:
         return []
     toolkit = tools.nvrtc_version() or _tool_version(tools.cuda_tool("nvcc")) or "0"
     if int(toolkit.split(".")[0]) <= int(cuda.split(".")[0]):
@@ -170,6 +173,11 @@ def _cxx_trouble(_compiler: str, _when: int) -> str | None:
 
 
 def _package(name: str) -> str | None:
+    return _version_there(name, int(time.monotonic() / LOOKED_AT_S))
+
+
+@functools.lru_cache(maxsize=32)
+def _version_there(name: str, _when: int) -> str | None:
     try:
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:

@@ -119,7 +119,10 @@ def nvrtc() -> Nvrtc:
     library = _nvrtc_library()
     if library is None:
         raise missing("NVRTC")
-    major = int(re.search(r"\.so\.(\d+)", library.name)[1])
+    soname = re.search(r"\.so\.(\d+)", library.name)
+    if soname is None:
+        raise missing("NVRTC")
+    major = int(soname[1])
     for includes, version in _include_dirs(first=library.parent.parent):
         if version[0] == major:
             return Nvrtc(library, includes)
@@ -135,7 +138,10 @@ def nvrtc_version() -> str | None:
     # libnvrtc-builtins.so.13.5
     names = [re.search(r"\.so\.(\d+\.\d+)", path.name) for path in found.library.parent.glob("libnvrtc-builtins.so.*")]
     known = [name[1] for name in names if name]
-    return known[0] if known else "{}.{}".format(*_header_version(found.includes[0] / "cuda.h"))
+    if known:
+        return known[0]
+    version = _header_version(found.includes[0] / "cuda.h")
+    return version and "{}.{}".format(*version)
 
 
 def identity(path: Path | None) -> str:

@@ -267,10 +267,10 @@ def _wide_access(view: _View) -> Check | None:
 def _register_realloc(view: _View) -> Check | None:
     threads, launched = view.code.config.get("threads"), view.code.threads_launched
     has = view.counts.get("register_realloc", 0)
-    if not (has or (isinstance(threads, int) and launched and launched > threads)):
-        return None
     if has:
         return Check("register_realloc", "Register reallocation", True, "good", view.named(opcodes(view.read, "register_realloc")))
+    if not (isinstance(threads, int) and launched and launched > threads):
+        return None
     more = launched - threads
     words = f"{more:,} of {launched:,} threads only copy, and none gives registers up: TileLang put no setmaxnreg for these warp groups"
     return Check("register_realloc", "Register reallocation", False, "plain", words)

@@ -363,8 +363,10 @@ TAXONOMY = (
 def instruction(spelling: str) -> Instruction | None:
     """The row of a SASS or PTX spelling such as `HGMMA.64x128x16.F32`, or None. The longest beginning that fits counts."""
     head = re.match(r"[\w.:]+", spelling)
+    if head is None:
+        return None
     best, length = None, 0
-    for row in TAXONOMY if head else ():
+    for row in TAXONOMY:
         for opcode in row.opcodes.split():
             whole = opcode.isupper() and head[0].split(".")[0] == opcode
             if (whole or (not opcode.isupper() and head[0].startswith(opcode))) and len(opcode) > length:

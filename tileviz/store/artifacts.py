@@ -5,7 +5,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 from tileviz.errors import StoreError
@@ -76,7 +76,7 @@ def texts_of(contents: dict[str, bytes], source_language: str) -> dict[str, str 
 
 
 @contextlib.contextmanager
-def _explained(root: Path) -> Iterator[None]:
+def _explained(root: Path) -> Generator[None]:
     try:
         yield
     except OSError as error:

@@ -174,5 +174,9 @@ def _row(line: Line, number: int, problem: int) -> schemas.Row:
     for text in COUNTED:
         for name in line.named(f"{text}."):
             counts.setdefault(text, {})[name.removeprefix(f"{text}.")] = line.checked(name, line.cells[name], schemas.Count, strict=False)
-    own = {"ordinal": number if results.ordinal is None else results.ordinal, "problem_index": problem, "config": line.part("knob.")}
+    own: dict[str, Any] = {
+        "ordinal": number if results.ordinal is None else results.ordinal,
+        "problem_index": problem,
+        "config": line.part("knob."),
+    }
     return schemas.Row(**{**msgspec.structs.asdict(results), **own}, instructions=counts or None)

@@ -6,7 +6,7 @@ import logging
 import random
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -63,7 +63,7 @@ class Database:
         self._open_or_set_aside()
 
     @contextmanager
-    def connect(self) -> Iterator[Connection]:
+    def connect(self) -> Generator[Connection]:
         """A connection in autocommit mode. Raises StoreError for whatever SQLite reports."""
         connection = None
         try:
@@ -110,7 +110,7 @@ class Database:
         return changed
 
     @contextmanager
-    def transaction(self) -> Iterator[Connection]:
+    def transaction(self) -> Generator[Connection]:
         """A write transaction of several statements: everything in it lands, or nothing. What it writes is made ready before: nobody else
         can write meanwhile."""
         with self.connect() as connection:

@@ -16,6 +16,7 @@ from typing import Any
 
 from tileviz.errors import BadRequest
 from tileviz.records import canonical_json
+from tileviz.store.part import StorePart
 
 BATCH = 100
 """Rows moved in one transaction, by one statement a table: some milliseconds. Between two statements a busy thread of the same process may
@@ -56,7 +57,7 @@ class CodeEntry:
     """Unix time."""
 
 
-class DeletionStore:
+class DeletionStore(StorePart):
     """The part of `Store` that deletes; uses its `database`, `files` and `recorded`."""
 
     def delete(self, ids: Sequence[str]) -> list[Deleted]:

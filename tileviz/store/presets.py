@@ -6,10 +6,11 @@ from dataclasses import replace
 from tileviz.measured import fastest_baseline
 from tileviz.records import TunedConfig, canonical_json
 from tileviz.records_json import to_json, tuned_from_json
+from tileviz.store.part import StorePart
 from tileviz.store.rows import readable
 
 
-class PresetStore:
+class PresetStore(StorePart):
     """The part of `Store` that knows presets; uses its `database`."""
 
     def save_tuned(self, tuned: TunedConfig) -> None:

@@ -10,7 +10,7 @@ import json
 import logging
 import lzma
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -49,7 +49,7 @@ class ReadOnly:
             raise StoreError(f"{path} has schema {version}; this tileviz reads {LEAST_SCHEMA} to {len(MIGRATIONS)}")
 
     @contextmanager
-    def connect(self) -> Iterator[sqlite3.Connection]:
+    def connect(self) -> Generator[sqlite3.Connection]:
         """Raises StoreError for whatever SQLite reports."""
         connection = None
         try:
@@ -63,7 +63,7 @@ class ReadOnly:
                 connection.close()
 
     @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
+    def transaction(self) -> Generator[sqlite3.Connection]:
         self.write()
         yield  # a context manager is a generator
 

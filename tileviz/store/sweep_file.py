@@ -45,20 +45,21 @@ def sweep_file(request: schemas.Request, rows: Sequence[schemas.Row], misfit: Mi
     for number, leader in enumerate(leaders):
         if leader is None:
             raise misfit(number, "same_as", f"there is no other config {rows[number].same_as} that is compiled itself")
-    names = {leader.ordinal: leader.trial or new_id() for leader in leaders if leader.trial or _is_measured(leader)}
-    made = [_row(row, row.trial or names.get(leader.ordinal)) for row, leader in zip(rows, leaders, strict=True)]
+    found = [leader for leader in leaders if leader is not None]
+    names = {leader.ordinal: leader.trial or new_id() for leader in found if leader.trial or _is_measured(leader)}
+    made = [_row(row, row.trial or names.get(leader.ordinal)) for row, leader in zip(rows, found, strict=True)]
     return SweepFile(msgspec.to_builtins(request), made, tuple(notes))
 
 
 def _leader(by_ordinal: dict[int, schemas.Row], row: schemas.Row) -> schemas.Row | None:
     """The config whose code this one has, itself where that is its own; None where `same_as` leads to none."""
-    passed = set()
-    while row is not None and row.same_as is not None:
-        if row.ordinal in passed:
+    passed, at = set(), row
+    while at is not None and at.same_as is not None:
+        if at.ordinal in passed:
             return None
-        passed.add(row.ordinal)
-        row = by_ordinal.get(row.same_as)
-    return row
+        passed.add(at.ordinal)
+        at = by_ordinal.get(at.same_as)
+    return at
 
 
 def _is_measured(row: schemas.Row) -> bool:

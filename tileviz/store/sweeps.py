@@ -9,6 +9,7 @@ from typing import Any
 from tileviz.measured import Best, best_of
 from tileviz.records import Trial
 from tileviz.records_json import to_json
+from tileviz.store.part import StorePart
 from tileviz.store.rows import document
 from tileviz.store.sweep_rows import FLAGS, NOT_RUN, RESULTS, ROWS_AT_ONCE, SweepRow, rows_written, swept_trial_written
 
@@ -81,7 +82,7 @@ class Pace:
     """Configs by status, equal ones once; with those that a rule forbids."""
 
 
-class SweepStore:
+class SweepStore(StorePart):
     """The part of `Store` that knows sweeps; uses its `database`."""
 
     def create_sweep(
@@ -250,10 +251,8 @@ class SweepStore:
 
 _WHOLE = f"(sweep.state<>'{PREPARING}' OR job.id IS NOT NULL)"
 
-_HEADS = (
-    "SELECT sweep.*, job.state AS job_state, job.reason AS job_reason FROM sweep LEFT JOIN job ON job.id = sweep.job"
-    f" WHERE {_WHOLE}"
-)
+_HEADS = f"SELECT sweep.*, job.state AS job_state, job.reason AS job_reason FROM sweep LEFT JOIN job ON job.id = sweep.job WHERE {_WHOLE}"
+
 
 def _frame_row(row, problems: list, config: dict, counted: dict | None) -> dict[str, Any]:
     out = {"problem": problems[row["problem"]], "problem_index": row["problem"], "config": config, "instructions": counted}

@@ -129,8 +129,9 @@ def _row(number: int, result: schemas.Result) -> schemas.Row:
     status = status if status in STATUSES else STATUS_OF[result.invalidity]
     measured = _measured(number, result, told) if status == "ok" else {}
     times = result.times
+    values: dict[str, Any] = {"ordinal": number, "problem_index": 0, "reason": "" if measured or status != "ok" else NO_TIME, **own}
     return schemas.Row(
-        **{"ordinal": number, "problem_index": 0, "reason": "" if measured or status != "ok" else NO_TIME, **own},
+        **values,
         status=status,
         config=result.configuration,
         **measured,
@@ -181,7 +182,7 @@ def _moment(timestamp: str | None) -> float | None:
     """Unix time of what T4 leaves free; None where it is not ISO 8601."""
     try:
         when = datetime.fromisoformat(timestamp) if timestamp else None
-        return when and (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
+        return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp() if when else None
     except (ValueError, OverflowError):
         return None
 

@@ -108,7 +108,7 @@ def _ceilings(device: Device, measurable: bool = True) -> None:
     """Datasheet peaks beside what was measured, and on a device of this machine the button that measures."""
     frame = ceilings_frame(device)
     found = ceilings_from_json(device.facts.get(CEILINGS))
-    st.markdown("**Ceilings**", help=CEILINGS_HELP)
+    st.subheader("Ceilings", anchor=False, help=CEILINGS_HELP)
     if not frame.empty:
         st.dataframe(
             frame, hide_index=True, width="stretch", key=f"ceilings_{device.id}", alt=f"Ceilings of {device.id}", column_config=RIGHT

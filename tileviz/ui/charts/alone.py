@@ -1,4 +1,5 @@
-"""A figure for where no Streamlit draws it, such as a notebook: the places of the theme's colours are filled in."""
+"""A figure for where no Streamlit draws it, such as a notebook: the places of the theme's colours
+are filled in."""
 
 import base64
 from typing import Any

@@ -42,7 +42,7 @@ def _line(check: Check) -> None:
 
 def draw_classes(artifact: Artifact) -> None:
     """Counts by class, a column for each text."""
-    st.markdown("**Counts by class**", help=STATIC)
+    st.header("Counts by class", anchor=False, help=STATIC)
     frame = class_frame(artifact)
     if frame.empty:
         st.caption("None of the classes occurs in this text.")
@@ -77,7 +77,7 @@ def taxonomy_frame() -> pd.DataFrame:
 
 def draw_shapes(artifact: Artifact, request: Request, kernel: AskedKernel) -> None:
     """Counts by opcode, the executed estimate, and loops."""
-    st.markdown("**Tensor cores, copies and matrix loads by shape**", help=STATIC)
+    st.header("Tensor cores, copies and matrix loads by shape", anchor=False, help=STATIC)
     frame = shape_frame(artifact)
     if frame.empty:
         st.caption("None in this text.")

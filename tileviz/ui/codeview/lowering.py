@@ -8,8 +8,7 @@ from tileviz.engine.jobs.reading import StoredReading
 from tileviz.engine.requests import Request
 from tileviz.lens import layouts
 from tileviz.lens.checks import DTYPE_BYTES
-from tileviz.ui.charts import tiles
-from tileviz.ui.charts.style import CONFIG
+from tileviz.ui.charts import screen, tiles
 from tileviz.ui.codeview import reports
 from tileviz.ui.parts import waiting
 from tileviz.ui.parts.codepane import MARKS, Text, code_pane
@@ -110,10 +109,8 @@ def _layouts(found: StoredReading) -> None:
             "Colour", options, default=options[0], required=True, key=f"picture_{chosen['kind']}", label_visibility="collapsed"
         )
     st.markdown(plain(layout_words(chosen)))
-    st.plotly_chart(
-        tiles.tile_figure(chosen, picture if picture in options else options[0]), width="stretch", config=CONFIG, key="tile_figure",
-        alt=f"Layout of {chosen['buffer']}",
-    )  # fmt: skip
+    figure = tiles.tile_figure(chosen, picture if picture in options else options[0])
+    screen.chart(figure, key="tile_figure", alt=f"Layout of {chosen['buffer']}")
     st.caption(plain(f"TileLang's own words: {chosen['expression']}"))
 
 

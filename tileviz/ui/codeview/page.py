@@ -183,7 +183,7 @@ def _recorded_stamp(trial: Trial, artifact: Artifact, more: str = "Compile makes
 
 
 def _tabs_without_code(request: Request) -> None:
-    st.markdown("**This config on every architecture**")
+    st.header("This config on every architecture", anchor=False)
     rungs.draw(request)
 
 
@@ -260,9 +260,11 @@ def _counts(artifact: Artifact, request: Request, kernel: AskedKernel) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         evidence.draw_classes(artifact)
-        st.markdown("**Resources**")
+        st.header("Resources", anchor=False)
         frame = resources.resources_frame(artifact)
-        st.dataframe(frame, hide_index=True, width="stretch", key="code_resources", alt="Resources of the kernel")
+        st.dataframe(
+            frame, hide_index=True, width="stretch", key="code_resources", alt="Resources of the kernel", column_config=resources.RIGHT
+        )  # fmt: skip
     with right:
         evidence.draw_shapes(artifact, request, kernel)
     evidence.draw_taxonomy()

@@ -5,7 +5,7 @@ import streamlit as st
 from tileviz.formats import percent
 from tileviz.measured import Timing
 from tileviz.records import Trial
-from tileviz.ui.charts import style
+from tileviz.ui.charts import screen
 from tileviz.ui.charts.clocks import clocks_figure, clocks_frame
 from tileviz.ui.parts.trouble import plain
 
@@ -20,7 +20,7 @@ def draw(trial: Trial) -> None:
     if trial.timing is None or not trial.timing.sm_clocks_mhz:
         return
     st.caption(plain(words(trial.timing)), help=HELP)
-    st.plotly_chart(clocks_figure(clocks_frame(trial)), key="clocks", config=style.CONFIG, alt="SM clock during the timing")
+    screen.chart(clocks_figure(clocks_frame(trial)), key="clocks", alt="SM clock during the timing")
 
 
 def words(timing: Timing) -> str:

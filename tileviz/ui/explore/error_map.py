@@ -5,7 +5,7 @@ import streamlit as st
 from tileviz.formats import significant
 from tileviz.measured import ErrorMap
 from tileviz.records import Trial
-from tileviz.ui.charts import style
+from tileviz.ui.charts import screen
 from tileviz.ui.charts.errors import errors_figure, errors_frame, matrix_shape
 from tileviz.ui.parts.trouble import plain
 
@@ -18,7 +18,7 @@ def draw(trial: Trial) -> None:
     if found is None:
         return
     if not trial.verdict.ok:
-        st.markdown(f"**{TITLE}**")
+        st.header(TITLE, anchor=False)
         _map(found)
         return
     box = st.expander(TITLE, key="error_map", on_change="rerun", icon=":material/grid_on:")
@@ -28,7 +28,7 @@ def draw(trial: Trial) -> None:
 
 
 def _map(found: ErrorMap) -> None:
-    st.plotly_chart(errors_figure(errors_frame(found)), key="errors", config=style.CONFIG, alt="Errors of the output by block")
+    screen.chart(errors_figure(errors_frame(found)), key="errors", alt="Errors of the output by block")
     st.caption(plain(words(found)))
 
 

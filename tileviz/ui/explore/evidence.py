@@ -1,14 +1,17 @@
 """The middle of a result: bars against the baselines, every sample behind our bar, and what each baseline was."""
 
+import functools
 from dataclasses import dataclass
 
+import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 from tileviz.formats import duration_us, seconds, significant
 from tileviz.measured import BaselineResult, Timing
 from tileviz.records import Trial
 from tileviz.ui.charts import screen
-from tileviz.ui.charts.latency import latency_figure, latency_frame
+from tileviz.ui.charts.latency import COLUMNS, latency_figure, latency_frame
 from tileviz.ui.charts.samples import above_axis, samples_figure, samples_frame
 from tileviz.ui.explore import clock_line
 from tileviz.ui.parts import kernel_names, places
@@ -18,6 +21,10 @@ from tileviz.ui.parts.trouble import plain
 BASELINES_HELP = "The same inputs, timer and L2 mode as ours, and scored against the same float64 reference."
 
 FLUSHES = {"read": ", flushed by reading", "write": ", flushed by writing", "none": ""}
+
+
+FIGURES_KEPT = 32
+"""Figures of results: a moved knob draws the page again with the same ones, and making them takes a quarter of that."""
 
 
 @dataclass(frozen=True)
@@ -36,21 +43,34 @@ def draw(trial: Trial, running: bool) -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
         st.header("Latency against baselines", anchor=False)
-        frame = latency_frame(trial)
-        screen.chart(latency_figure(frame), key="latency", alt="Latency of this config and of each baseline")
+        rows = tuple(latency_frame(trial).itertuples(index=False, name=None))
+        screen.chart(_bars(rows), key="latency", alt="Latency of this config and of each baseline")
         if trial.target == "cpu":
             st.caption(places.CPU_CAVEAT)
     with right:
         st.header(f"{trial.timing.n:,} samples", anchor=False, help=plain(samples_help(trial.timing)))
-        samples = samples_frame(trial.timing)
-        screen.chart(samples_figure(samples), key="samples", alt="Latency of every launch")
-        if above_axis(samples):
-            st.caption(plain(above_axis(samples)))
+        strip, above = _strip(trial.timing)
+        screen.chart(strip, key="samples", alt="Latency of every launch")
+        if above:
+            st.caption(plain(above))
         for mark in marks(trial.timing):
             st.markdown(f":orange[:small[{plain(mark)}]]")
         st.caption(plain(conditions(trial.timing)))
         clock_line.draw(trial)
     _baseline_notes(trial, running)
+
+
+@functools.lru_cache(FIGURES_KEPT)
+def _bars(rows: tuple[tuple, ...]) -> go.Figure:
+    """Of the rows of `latency_frame`."""
+    return latency_figure(pd.DataFrame(rows, columns=COLUMNS))
+
+
+@functools.lru_cache(FIGURES_KEPT)
+def _strip(timing: Timing) -> tuple[go.Figure, str]:
+    """(the figure, what lies above its axis)."""
+    frame = samples_frame(timing)
+    return samples_figure(frame), above_axis(frame)
 
 
 def conditions(timing: Timing) -> str:

@@ -9,7 +9,7 @@ from tileviz.engine import requests
 from tileviz.errors import TilevizError
 from tileviz.formats import age, duration_us, percent, significant, size_bytes
 from tileviz.records import Chain, Trial
-from tileviz.ui.charts import style
+from tileviz.ui.charts import screen
 from tileviz.ui.charts.traffic import traffic_figure, traffic_frame
 from tileviz.ui.form import state
 from tileviz.ui.parts import places
@@ -42,11 +42,9 @@ def draw(trial: Trial, running: bool) -> None:
 
 
 def _model(found: tuple[Chain, ...]) -> None:
-    st.markdown("**Memory traffic, by formula**", help=MODEL_HELP)
-    st.plotly_chart(
-        traffic_figure(traffic_frame(found)), key="traffic", config=style.CONFIG,
-        alt="Model bytes of each chain through each level of memory",
-    )  # fmt: skip
+    st.header("Memory traffic, by formula", anchor=False, help=MODEL_HELP)
+    figure = traffic_figure(traffic_frame(found))
+    screen.chart(figure, key="traffic", alt="Model bytes of each chain through each level of memory")
     st.caption(plain(saved(found)))
 
 
@@ -72,7 +70,7 @@ def saved(chains: tuple[Chain, ...]) -> str:
 
 def _profile(trial: Trial, running: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.markdown("**One launch under the profiler**")
+        st.header("One launch under the profiler", anchor=False)
         st.button(
             BUTTON, key="_profile", icon=":material/troubleshoot:", help=PROFILE_HELP, disabled=running, on_click=_start, args=(trial,)
         )

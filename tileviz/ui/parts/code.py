@@ -23,7 +23,7 @@ def draw(artifact: Artifact, kernel: AskedKernel) -> None:
     """A chooser of texts and the pane. A text that could not be made says why."""
     texts = texts_of(artifact, kernel)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.markdown("**Generated code**")
+        st.header("Generated code", anchor=False)
         options = list(texts)
         chosen = st.segmented_control("Text", options, default=options[0], required=True, key="text", label_visibility="collapsed")
         st.page_link("pages/codeview.py", label="Open in Code", icon=":material/code:")

@@ -58,9 +58,7 @@ def trash() -> None:
         for entry in found:
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 st.markdown(plain(f"{_NOUNS[entry.kind]} {entry.id}: {entry.title}"), width="content")
-                st.button(
-                    "Take back", key=f"undo_{entry.id}", type="tertiary", icon=":material/undo:", on_click=_undo, args=([entry.id],)
-                )
+                st.button("Take back", key=f"undo_{entry.id}", type="tertiary", icon=":material/undo:", on_click=_undo, args=([entry.id],))
         st.button("Delete all of it for good", key="empty_trash", icon=":material/delete_forever:", on_click=_empty)
 
 

@@ -108,6 +108,7 @@ def program_roots(source: str) -> tuple[str, ...]:
     return ("program",) if "program" in functions else functions
 
 
+@functools.cache
 def as_it_stands(source: str, roots: tuple[str, ...]) -> str:
     """The functions and constants that `roots` need, as far as they stand in this file."""
     kept = (node for node in _needed(ast.parse(source), roots) if not isinstance(node, (ast.Import, ast.ImportFrom)))

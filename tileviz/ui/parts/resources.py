@@ -17,18 +17,18 @@ SERIAL = "The C of the CPU target is one serial loop nest: it has no GPU instruc
 def draw(artifact: Artifact) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
-        st.markdown("**Resources**")
+        st.header("Resources", anchor=False)
         st.dataframe(
             resources_frame(artifact),
             hide_index=True,
             width="stretch",
             key="resources",
             alt="Resources of the kernel",
-            column_config=_RIGHT,
+            column_config=RIGHT,
         )
         st.caption(plain(made_by(artifact)))
     with right:
-        st.markdown("**Instructions**", help="Static counts: how often a class stands in the text, not how often it is executed.")
+        st.header("Instructions", anchor=False, help="Static counts: how often a class stands in the text, not how often it is executed.")
         frame = counts_frame(artifact)
         if frame.empty:
             st.caption(SERIAL if artifact.target == "cpu" else "None of the classes occurs in this text.")
@@ -83,4 +83,4 @@ def made_by(artifact: Artifact) -> str:
     return "; ".join(filter(None, [artifact.compiler or "lowered", steps and f"compiling took: {steps}"]))
 
 
-_RIGHT = {"value": st.column_config.TextColumn("value", alignment="right")}
+RIGHT = {"value": st.column_config.TextColumn("value", alignment="right")}

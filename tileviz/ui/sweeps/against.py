@@ -41,9 +41,7 @@ def against_frame(table: SweepTable, problem: int, measure: str) -> pd.DataFrame
     else:
         text, name = _class_of(measure)
         x = pd.Series([(table.counted[i] or {}).get(text, {}).get(name, 0) for i in rows.index], index=rows.index, dtype=float)
-    frame = pd.DataFrame(
-        {"x": x, "us": rows["median_us"], "share": table.shares(problem, rows["median_us"]), "ordinal": rows["ordinal"]}
-    )
+    frame = pd.DataFrame({"x": x, "us": rows["median_us"], "share": table.shares(problem, rows["median_us"]), "ordinal": rows["ordinal"]})
     return frame[frame["x"].notna()]
 
 

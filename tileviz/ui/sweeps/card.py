@@ -27,7 +27,7 @@ def draw(table: SweepTable, problem: int) -> None:
     """The config that was clicked, or else the best."""
     index, best = opened(table, problem), table.best(problem)
     if index is None:
-        st.markdown("**No config opened**")
+        st.header("No config opened", anchor=False)
         why = table.why_no_best(problem)
         st.caption(plain(f"{why[:1].upper()}{why[1:]}. Click a cell to see what became of it."))
         return
@@ -45,7 +45,7 @@ def opened(table: SweepTable, problem: int) -> int | None:
 
 def _draw(table: SweepTable, problem: int, index: int, best: int | None) -> None:
     row = table.rows.loc[index]
-    st.markdown(f"**{plain(title(table, problem, index, best))}**")
+    st.header(plain(title(table, problem, index, best)), anchor=False)
     trial = store().trial(row["trial"]) if isinstance(row["trial"], str) else None
     if row["kind"] == MEASURED:
         _times(table, index, best)

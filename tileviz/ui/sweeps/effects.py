@@ -5,7 +5,7 @@ import html
 import pandas as pd
 import plotly.graph_objects as go
 
-from tileviz.formats import duration_us, scale_us
+from tileviz.formats import duration_us, percent, scale_us
 from tileviz.ui.charts import style
 from tileviz.ui.sweeps.table import FAILED, MEASURED, NOT_RUN, PRUNED, SweepTable
 
@@ -113,7 +113,7 @@ def importance_figure(shares: dict[str, float]) -> go.Figure:
     names = list(shares)
     bars = {
         "type": "bar", "orientation": "h", "y": [html.escape(n) for n in names], "x": [shares[n] for n in names],
-        "marker": {"color": style.OURS}, "text": [f"{shares[n]:.1%}" for n in names], "textposition": "auto", "hoverinfo": "skip",
+        "marker": {"color": style.OURS}, "text": [percent(shares[n]) for n in names], "textposition": "auto", "hoverinfo": "skip",
     }  # fmt: skip
     y = {"type": "category", "autorange": "reversed"}
     x = {"tickformat": ".0%", "title": {"text": "share of the variation among the fast configs"}}

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from tileviz.engine.sweeps.space import rule_kind
+from tileviz.formats import percent
 from tileviz.ui.parts.headline import SENTENCES
 from tileviz.ui.sweeps.table import MEASURED, NOT_RUN, UNTOLD, SweepTable
 
@@ -28,7 +29,7 @@ def failure_table(frame: pd.DataFrame) -> pd.DataFrame:
         {
             "what": row.status.replace("_", " "),
             "configs": f"{row.configs:,}",
-            "share": f"{row.share:.1%}",
+            "share": percent(row.share),
             "for example": row.example or SENTENCES.get(row.status, ""),
             "config": f"{row.ordinal}",
         }

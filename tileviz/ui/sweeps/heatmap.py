@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from tileviz.formats import duration_us, scale_us, significant
+from tileviz.formats import duration_us, percent, scale_us, significant
 from tileviz.ui.charts import colour, style
 from tileviz.ui.charts.colour import SCALE
 from tileviz.ui.sweeps.table import FAILED, MEASURED, NOT_RUN, PRUNED, RATES, SHORT, UNTOLD, SweepTable, rated
@@ -205,7 +205,7 @@ def _standing(table: SweepTable, choice: Choice, row, best: int | None) -> str:
         return "the best"
     if best is None and row.median_us == row.median_us:
         return "no best"
-    return "tied with the best" if row.trial in table.tied(choice.problem) else f"{row.share:.0%} of the best speed"
+    return "tied with the best" if row.trial in table.tied(choice.problem) else f"{percent(row.share, 0)} of the best speed"
 
 
 def panels(table: SweepTable, choice: Choice) -> list[str | None]:

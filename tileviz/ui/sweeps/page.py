@@ -119,7 +119,8 @@ def _which(view: SweepView) -> None:
     problems = view.request["problems"]
     of = assignments(problems[0]) if len(problems) == 1 else f"{len(problems):,} problems"
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(f"**Sweep {plain(view.id)}**: {plain(view.kernel)} on {plain(view.device or view.target)}, {plain(of)}")
+        st.header(f"Sweep {plain(view.id)}", anchor=False)
+        st.markdown(f"{plain(view.kernel)} on {plain(view.device or view.target)}, {plain(of)}")
         st.space("stretch")
         if view.kernel in kernels.names():
             watch.settings_button(view, kernels.kernel(view.kernel))

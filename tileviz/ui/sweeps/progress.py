@@ -57,6 +57,4 @@ def progress_figure(frame: pd.DataFrame, against: str) -> go.Figure:
     ]  # fmt: skip
     y = {"title": {"text": f"latency, {unit}"}, **style.log_ticks((timed["us"] / divisor).tolist())}
     title = "seconds since the sweep started" if against == "seconds" else "configs tried"
-    return go.Figure(
-        {"data": data, "layout": style.layout(320, {"title": {"text": title}}, y)}
-    )
+    return go.Figure({"data": data, "layout": style.layout(320, {"title": {"text": title}}, y)})

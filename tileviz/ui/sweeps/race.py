@@ -20,7 +20,7 @@ def after(sweep: str, chosen: SetUp) -> None:
 def draw(table: SweepTable, problem: int) -> None:
     """What came of the race, the button that starts one, or why there is none here."""
     view, name = table.view, _name(table.view.id)
-    st.markdown("**Against TileLang's AutoTuner**", help=HELP)
+    st.header("Against TileLang's AutoTuner", anchor=False, help=HELP)
     found = race.told(view.notes, problem)
     if found is not None:
         st.caption(plain(race_words(found)))

@@ -251,9 +251,7 @@ def _search(kernel: AskedKernel, place: Place) -> dict[str, Any]:
     effort = st.segmented_control("Effort", EFFORTS, default="quick", required=True, key="sw_effort", help=EFFORT_HELP, **KEEP)
     settings: dict[str, Any] = {"effort": effort}
     with st.expander("Strategy, budget, measuring", icon=":material/tune:"):
-        titles = {BY_EFFORT: "by effort: grid or model"} | {
-            n: c.title or n for n, c in STRATEGIES.items()
-        }
+        titles = {BY_EFFORT: "by effort: grid or model"} | {n: c.title or n for n, c in STRATEGIES.items()}
         chosen = st.selectbox("Strategy", list(titles), format_func=titles.get, key="sw_strategy", help=STRATEGY_HELP, **KEEP)
         settings["strategy"] = None if chosen == BY_EFFORT else chosen
         columns = st.columns(3, gap="small")

@@ -29,16 +29,16 @@ def draw(table: SweepTable, problem: int) -> None:
     _preset(table)
     left, right = st.columns(2, gap="medium")
     with left:
-        st.markdown("**The best config, as Python**")
+        st.header("The best config, as Python", anchor=False)
         st.caption("A script that needs TileLang and PyTorch and nothing of tileviz.")
         st.code(best_script(table, problem, best), language="python", height=340)
     with right:
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown("**For TileLang's autotune**")
+            st.header("For TileLang's autotune", anchor=False)
             most = st.segmented_control("Configs", LISTED, default=LISTED[1], required=True, key="take_most", label_visibility="collapsed")
         st.caption("The best configs: `@autotune(configs=configs)`.")
         st.code(autotune_text(table, problem, most), language="python", height=200)
-        st.markdown("**Again from a shell**")
+        st.header("Again from a shell", anchor=False)
         st.code("\n".join(shell_lines(table.view)), language=None)
 
 
@@ -46,7 +46,7 @@ def _preset(table: SweepTable) -> None:
     """What problems like these start from: kept by a click, and forgotten by another."""
     view, kept = table.view, presets.kept(store(), table.view)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown("**As a preset**", help=PRESET_HELP)
+        st.header("As a preset", anchor=False, help=PRESET_HELP)
         if view.recorded:
             st.caption(f"{len(kept):,} of its configs are presets that come with tileviz." if kept else "None of its configs is a preset.")
         elif kept:

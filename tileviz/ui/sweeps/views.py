@@ -8,6 +8,7 @@ from tileviz.bench.peaks import peaks_of
 from tileviz.compiler import targets
 from tileviz.engine.jobs import importance
 from tileviz.engine.jobs.ceilings import stored_ceilings
+from tileviz.formats import percent
 from tileviz.records import Trial
 from tileviz.ui.charts import screen
 from tileviz.ui.parts import flop_count, places, waiting
@@ -45,7 +46,7 @@ def draw_progress(table: SweepTable, problem: int) -> None:
     left, right = st.columns(2, gap="medium")
     for column, by, title in ((left, "seconds", "Fastest so far over time"), (right, "trial", "Fastest so far over configs")):
         with column:
-            st.markdown(f"**{title}**")
+            st.header(title, anchor=False)
             _clickable(progress.progress_figure(frame, by), f"progress_{by}", title)
     st.caption(
         "Line: fastest so far. Crosses at the top: without a time. Finalists stand at their first result, with the time of their last."
@@ -58,16 +59,18 @@ def draw_effects(table: SweepTable, problem: int) -> None:
     if frame.empty:
         st.info("No knob of this sweep has more than one value.")
         return
-    st.markdown("**Main effects**", help="The best and the median of the configs that share a value; everything else varies.")
+    st.header("Main effects", anchor=False, help="The best and the median of the configs that share a value; everything else varies.")
     screen.chart(effects.effects_figure(frame), key="effects", alt="Best and median latency by knob value")
     left, right = st.columns(2, gap="medium")
     with left:
-        st.markdown(
-            "**Importance**", help="Optuna's PED-ANOVA over the configs that gave a time; failures are dropped, so see the shares beside."
+        st.header(
+            "Importance",
+            anchor=False,
+            help="Optuna's PED-ANOVA over the configs that gave a time; failures are dropped, so see the shares beside.",
         )
         _importance(table, problem)
     with right:
-        st.markdown("**Share that fails**", help=effects.SHARE_HELP)
+        st.header("Share that fails", anchor=False, help=effects.SHARE_HELP)
         shares = effects.share_frame(table, problem)
         screen.chart(effects.failure_figure(shares), key="failure_shares", alt="Share of failures by knob value")
         st.caption(plain(effects.share_words(shares)))
@@ -180,7 +183,8 @@ def draw_roofline(table: SweepTable, problem: int) -> None:
     if not frame.empty:
         _clickable(rooflines.roofline_figure(frame, peaks, ceilings, mode), "roofline", "Roofline with every config")
         st.caption(
-            f"Math mode {mode}. Configs of a problem have one intensity; they are spread by {rooflines.SPREAD:.0%} to be told apart."
+            f"Math mode {mode}. Configs of a problem have one intensity;"
+            f" they are spread by {percent(rooflines.SPREAD, 0)} to be told apart."
         )
     else:
         rows = table.timed(problem)

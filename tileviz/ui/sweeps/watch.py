@@ -7,7 +7,7 @@ import streamlit as st
 from tileviz.engine import client as jobs
 from tileviz.engine.jobs import race
 from tileviz.engine.sweeps import client
-from tileviz.formats import age, assignments, duration_us, race_words, seconds
+from tileviz.formats import age, assignments, duration_us, percent, race_words, seconds
 from tileviz.measured import why_no_best
 from tileviz.records import JobView
 from tileviz.store.sweeps import NOT_RUN, Pace, SweepView
@@ -157,7 +157,7 @@ def best_words(view: SweepView) -> str:
 def note_words(view: SweepView) -> list[str]:
     """What else is to be said of a sweep that ended: how busy the device was, what failed after the search, who won a race."""
     busy = view.notes.get("lane_busy")
-    words = [f"The device measured {busy:.0%} of the time after the first compile."] if busy else []
+    words = [f"The device measured {percent(busy, 0)} of the time after the first compile."] if busy else []
     raced = [race_words(found) for n in range(len(view.request["problems"])) if (found := race.told(view.notes, n))]
     return words + [str(text) for name, text in view.notes.items() if name.startswith(("turns", "baselines"))] + raced
 
