@@ -41,16 +41,10 @@ class Code:
     def frame(self) -> "pd.DataFrame":
         """A row for each instruction that belongs to a class: its line, counted from 1, its class,
         and the line's text."""
-        return frame_of(
-            {"line": line.number, "class": hit.cls, "text": line.text.strip()}
-            for line in self._lines()
-            for hit in line.hits
-        )
+        return frame_of({"line": line.number, "class": hit.cls, "text": line.text.strip()} for line in self._lines() for hit in line.hits)
 
     def _lines(self):
-        return (
-            lens.listing(self.text, self.language).lines if self.language in lens.LANGUAGES else ()
-        )
+        return lens.listing(self.text, self.language).lines if self.language in lens.LANGUAGES else ()
 
     def __str__(self) -> str:
         return self.text
@@ -61,18 +55,9 @@ class Code:
     def _repr_html_(self) -> str:
         present = [name for name, n in self.counts.items() if n]
         colours = {name: PALETTE[i % len(PALETTE)] for i, name in enumerate(present)}
-        legend = " ".join(
-            f'<span style="color: {colours[name]}">\u25a0</span> {html.escape(name)} {self.counts[name]}'
-            for name in present
-        )
-        shown = [_lit(line, colours) for line in self._lines()] or [
-            html.escape(line) for line in self.text.splitlines()
-        ]
-        more = (
-            f"<small>{len(shown) - MOST_LINES:,} more lines; print it for all</small>"
-            if len(shown) > MOST_LINES
-            else ""
-        )
+        legend = " ".join(f'<span style="color: {colours[name]}">\u25a0</span> {html.escape(name)} {self.counts[name]}' for name in present)
+        shown = [_lit(line, colours) for line in self._lines()] or [html.escape(line) for line in self.text.splitlines()]
+        more = f"<small>{len(shown) - MOST_LINES:,} more lines; print it for all</small>" if len(shown) > MOST_LINES else ""
         body = "\n".join(shown[:MOST_LINES])
         return f'<div><b>{html.escape(repr(self))}</b><br>{legend}<pre style="max-height: 40em; overflow: auto">{body}</pre>{more}</div>'
 
@@ -96,26 +81,17 @@ class Difference:
         return frame_of(self._rows())
 
     def _rows(self) -> list[dict[str, Any]]:
-        return [
-            {"opcode": c.opcode, "class": c.cls, "left": c.left, "right": c.right}
-            for c in self.found.changes
-        ]
+        return [{"opcode": c.opcode, "class": c.cls, "left": c.left, "right": c.right} for c in self.found.changes]
 
     def __str__(self) -> str:
         return differ.unified(self.left, self.right, self.found.rows)
 
     def __repr__(self) -> str:
-        kinds = ", ".join(
-            f"{count:,} lines {kind}" for kind, count in self.found.counts().items() if count
-        )
+        kinds = ", ".join(f"{count:,} lines {kind}" for kind, count in self.found.counts().items() if count)
         return f"{self.title}: {'the same' if self.is_same else kinds}"
 
     def _repr_html_(self) -> str:
-        text = (
-            ""
-            if self.is_same
-            else f'<pre style="max-height: 40em; overflow: auto">{html.escape(str(self))}</pre>'
-        )
+        text = "" if self.is_same else f'<pre style="max-height: 40em; overflow: auto">{html.escape(str(self))}</pre>'
         return f"{table(repr(self), self._rows())}{text}"
 
 

@@ -46,15 +46,9 @@ class Comparison:
         return [_row(self.results[0].trial, result.trial, differing) for result in self.results]
 
     def _bars(self) -> list[dict[str, Any]]:
-        timed = [
-            (result.trial, result.trial.timing)
-            for result in self.results
-            if result.trial.timing is not None
-        ]
+        timed = [(result.trial, result.trial.timing) for result in self.results if result.trial.timing is not None]
         fastest = min((timing.median_us for _, timing in timed if timing.n), default=None)
-        return [
-            _bar(trial, timing, timing.median_us == fastest) for trial, timing in timed if timing.n
-        ]
+        return [_bar(trial, timing, timing.median_us == fastest) for trial, timing in timed if timing.n]
 
     def __repr__(self) -> str:
         return f"{len(self.results)} results of {', '.join(dict.fromkeys(result.kernel for result in self.results))}"
@@ -63,9 +57,7 @@ class Comparison:
         return table(repr(self), self._rows())
 
 
-def compare(
-    first: Result | Compiled | str, second: Result | Compiled | str, *more: Result | Compiled | str
-) -> Comparison:
+def compare(first: Result | Compiled | str, second: Result | Compiled | str, *more: Result | Compiled | str) -> Comparison:
     """Results, or ids of stored ones, side by side. Raises BadRequest for an id that is not stored,
     and for the same one twice."""
     found = tuple(map(trial_of, (first, second, *more)))

@@ -43,15 +43,11 @@ def of_trial(trial: Trial, kind: str) -> "go.Figure":
     if kind == "samples":
         if trial.timing is None:
             raise Limitation("there is nothing to draw: no time was measured")
-        return _drawn(
-            samples.samples_frame(trial.timing), samples.samples_figure, "no time was measured"
-        )
+        return _drawn(samples.samples_frame(trial.timing), samples.samples_figure, "no time was measured")
     found = trial.verdict.errors if trial.verdict is not None else None
     if found is None:
         raise Limitation("there is nothing to draw: where the errors lie was not kept")
-    return _drawn(
-        errors.errors_frame(found), errors.errors_figure, "where the errors lie was not kept"
-    )
+    return _drawn(errors.errors_frame(found), errors.errors_figure, "where the errors lie was not kept")
 
 
 def of_timings(frame: "pd.DataFrame") -> "go.Figure":
@@ -67,9 +63,7 @@ def of_counts(counts: Mapping[str, Mapping[str, int]]) -> "go.Figure":
     with _charts():
         from tileviz.ui.charts import counts as chart
 
-    return _drawn(
-        chart.counts_frame(counts), chart.counts_figure, "no instruction of a class is in it"
-    )
+    return _drawn(chart.counts_frame(counts), chart.counts_figure, "no instruction of a class is in it")
 
 
 def of_sweep(store: "Store", view: "SweepView", problem: int, kind: str) -> "go.Figure":
@@ -105,9 +99,7 @@ def of_sweep(store: "Store", view: "SweepView", problem: int, kind: str) -> "go.
     )
 
 
-def _drawn(
-    frame: "pd.DataFrame", draw: "Callable[[pd.DataFrame], go.Figure]", none: str
-) -> "go.Figure":
+def _drawn(frame: "pd.DataFrame", draw: "Callable[[pd.DataFrame], go.Figure]", none: str) -> "go.Figure":
     with _charts():
         from tileviz.ui.charts import alone
 

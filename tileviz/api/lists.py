@@ -44,9 +44,7 @@ def list_results(kernel: str | None = None, limit: int = 20) -> Listing[Result |
 
 def _kernel_row(name: str) -> Row:
     kernel = kernels.kernel(name)
-    fields, knobs = (
-        ", ".join(each.name for each in found) for found in (kernel.fields, kernel.knobs)
-    )
+    fields, knobs = (", ".join(each.name for each in found) for found in (kernel.fields, kernel.knobs))
     own = {"name": name, "title": kernel.title, "problem": fields, "knobs": knobs}
     return {**own, "summary": kernel.summary}
 

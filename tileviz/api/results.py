@@ -164,17 +164,11 @@ class Result(_OfTrial):
             return []
         best = self.fastest_baseline
         rate = formats.rate(self.tflops, self.gbps, bound_by_rates(self.tflops, self.gbps))
-        against = (
-            formats.compared_with(best.comparison, best.title)
-            if best is not None and best.comparison is not None
-            else ""
-        )
+        against = formats.compared_with(best.comparison, best.title) if best is not None and best.comparison is not None else ""
         return [formats.duration_us(self.latency_us), "" if rate == "-" else rate, against]
 
     def _repr_html_(self) -> str:
-        return table(
-            repr(self), self._rows(), f"{formats.assignments(self.config)}; trial {self.id}"
-        )
+        return table(repr(self), self._rows(), f"{formats.assignments(self.config)}; trial {self.id}")
 
 
 @dataclass(frozen=True, repr=False)
@@ -199,21 +193,14 @@ class Compiled(_OfTrial):
         return figures.of_counts(self.counts)
 
     def _rows(self) -> list[dict[str, Any]]:
-        classes = dict.fromkeys(
-            name for found in self.counts.values() for name, n in found.items() if n
-        )
-        return [
-            {"class": name, **{text: found.get(name, 0) for text, found in self.counts.items()}}
-            for name in classes
-        ]
+        classes = dict.fromkeys(name for found in self.counts.values() for name, n in found.items() if n)
+        return [{"class": name, **{text: found.get(name, 0) for text, found in self.counts.items()}} for name in classes]
 
     def __repr__(self) -> str:
         return f"{self._title()} for {self.target}: {self._status()}"
 
     def _repr_html_(self) -> str:
-        return table(
-            repr(self), self._rows(), f"{formats.assignments(self.config)}; trial {self.id}"
-        )
+        return table(repr(self), self._rows(), f"{formats.assignments(self.config)}; trial {self.id}")
 
 
 def of(trial: Trial, store: Store) -> Result | Compiled:
@@ -223,9 +210,7 @@ def of(trial: Trial, store: Store) -> Result | Compiled:
 
 def _times(timing: Timing | None) -> dict[str, Any]:
     names = ("median_us", "p10_us", "p90_us")
-    found = {
-        name: getattr(timing, name) if timing is not None and timing.n else None for name in names
-    }
+    found = {name: getattr(timing, name) if timing is not None and timing.n else None for name in names}
     return {
         "latency_us": found["median_us"],
         "p10_us": found["p10_us"],

@@ -135,16 +135,12 @@ def _done(store: Store, request: Request) -> Trial:
     """The trial of a request, when its job has ended. Raises EngineError and StoreError."""
     job = client.submit(store, request)
     try:
-        ended = heeding_ctrl_c(
-            lambda most: client.wait(store, job, timeout=most), lambda: client.cancel(store, job)
-        )
+        ended = heeding_ctrl_c(lambda most: client.wait(store, job, timeout=most), lambda: client.cancel(store, job))
     except EngineError:
         store.cancel(job)  # nobody waits for it any more
         raise
     trial = store.trial(ended.trial) if ended.trial else None
     if trial is None:
         reason = ended.reason or "no reason was given"
-        raise TilevizError(
-            f"the job ended as {ended.state} without a result: {reason}; see {store.home / 'engine.log'}"
-        )
+        raise TilevizError(f"the job ended as {ended.state} without a result: {reason}; see {store.home / 'engine.log'}")
     return trial

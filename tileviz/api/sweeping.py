@@ -101,9 +101,7 @@ class Sweep:
 
     def _rows(self) -> list[dict[str, Any]]:
         problems = self.problems
-        return [
-            _row(problems[row["problem_index"]], row) for row in self.store.sweep_frame(self.id)
-        ]
+        return [_row(problems[row["problem_index"]], row) for row in self.store.sweep_frame(self.id)]
 
     def __len__(self) -> int:
         """How many configs were asked for."""
@@ -115,9 +113,7 @@ class Sweep:
         return f"sweep {self.id} of {view.kernel}, {view.state}: {told}"
 
     def _repr_html_(self) -> str:
-        timed = sorted(
-            (row for row in self._rows() if row["latency_us"]), key=lambda row: row["latency_us"]
-        )
+        timed = sorted((row for row in self._rows() if row["latency_us"]), key=lambda row: row["latency_us"])
         best = self.best()
         named = f"best: {formats.assignments(best.config)}" if best is not None else ""
         return table(repr(self), timed, "; ".join(filter(None, (named, self.view.reason))))
@@ -155,9 +151,7 @@ def sweep(
         presets=running.starts(store, kernel, use_presets),
     )
     found = client.submit(store, request, space)
-    view = running.heeding_ctrl_c(
-        lambda most: client.wait(store, found, timeout=most), lambda: client.cancel(store, found)
-    )
+    view = running.heeding_ctrl_c(lambda most: client.wait(store, found, timeout=most), lambda: client.cancel(store, found))
     return Sweep(view.id, store)
 
 
@@ -167,16 +161,12 @@ def each_problem(problems: Problems | None) -> list[dict[str, Any]]:
     given = [problems] if isinstance(problems, Mapping) or problems is None else list(problems)
     found = [each for problem in given for each in _combinations(problem or {})]
     if not found:
-        raise BadRequest(
-            "a sweep needs at least one problem, and a list of sizes at least one size"
-        )
+        raise BadRequest("a sweep needs at least one problem, and a list of sizes at least one size")
     return found
 
 
 def _combinations(problem: Mapping[str, Any]) -> list[dict[str, Any]]:
-    lists = [
-        value if isinstance(value, list | tuple | range) else (value,) for value in problem.values()
-    ]
+    lists = [value if isinstance(value, list | tuple | range) else (value,) for value in problem.values()]
     return [dict(zip(problem, values, strict=True)) for values in itertools.product(*lists)]
 
 

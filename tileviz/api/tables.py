@@ -46,11 +46,7 @@ class Listing(Sequence[T], Generic[T]):
         return frame_of(map(self.row, self.items))
 
     def __repr__(self) -> str:
-        return (
-            f"{self.title}\n{self.frame().to_string(index=False)}"
-            if self.items
-            else f"{self.title}: none"
-        )
+        return f"{self.title}\n{self.frame().to_string(index=False)}" if self.items else f"{self.title}: none"
 
     def _repr_html_(self) -> str:
         return table(self.title, [self.row(item) for item in self.items])
@@ -80,13 +76,7 @@ def table(title: str, rows: Sequence[Row], note: str = "") -> str:
 
 
 def _cell(value: Any) -> str:
-    words = (
-        ""
-        if value is None or value != value
-        else f"{value:,.4g}"
-        if isinstance(value, float)
-        else str(value)
-    )
+    words = "" if value is None or value != value else f"{value:,.4g}" if isinstance(value, float) else str(value)
     short = words if len(words) <= MOST_LETTERS else f"{words[:MOST_LETTERS]}\u2026"
     side = "right" if isinstance(value, int | float) and not isinstance(value, bool) else "left"
     return f'<td style="text-align: {side}">{html.escape(short)}</td>'

@@ -99,10 +99,10 @@ def ready(arch: str, flags: tuple[str, ...] = ()) -> Header | None:
 
 def lean(arch: str, flags: tuple[str, ...], source: str) -> Header | None:
     """The lean header, where it is there and the text needs no more than it holds, as far as can be told without compiling."""
-    path = path_of(arch, flags, "-lean")
-    if path is None or not set(_widths(source)) <= set(USUAL_WIDTHS):
+    path, folder = path_of(arch, flags, "-lean"), lean_folder()
+    if path is None or folder is None or not set(_widths(source)) <= set(USUAL_WIDTHS):
         return None
-    return _found(path, (lean_folder(),))
+    return _found(path, (folder,))
 
 
 def _found(path: Path | None, folders: tuple[Path, ...] = ()) -> Header | None:

@@ -55,7 +55,10 @@ class Texts:
     lines: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
     def add(self, text: Text, making: Making) -> None:
-        """Makes one text. What a tool lacks or refuses is the reason that it is missing."""
+        """Makes one text; one that the artifact has a field for comes by itself. What a tool lacks or refuses is the reason that it
+        is missing."""
+        if text.make is None:
+            return
         try:
             made = text.make(making)
         except (ToolMissing, CompileFailed, Limitation) as error:

@@ -24,10 +24,13 @@ class Mapped:
 class Made(Protocol):
     """What a compile has by the time that a text is made; the compiler gives it."""
 
-    source: str
-    """CUDA, or C for the CPU target."""
-    ir: str | None
-    """TileLang's lowered IR."""
+    @property
+    def source(self) -> str:
+        """CUDA, or C for the CPU target."""
+
+    @property
+    def ir(self) -> str | None:
+        """TileLang's lowered IR."""
 
     def ir_after(self, name: str) -> str | None:
         """The IR after the pass that the text names in `after`; None where the pass did not run."""
