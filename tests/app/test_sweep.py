@@ -3,13 +3,15 @@
 import json
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from tests import recordings
-from tests.app.pages import opened, texts
+from tests.app.pages import ROOT, opened, texts
 from tests.asked import resolve_sweep
 from tests.ui import examples, sweep_examples
 from tileviz.compiler import toolchain
 from tileviz.engine.jobs import importance, race
+from tileviz.engine.sweeps import client
 from tileviz.records import TunedConfig
 from tileviz.store import exchange
 from tileviz.ui import session
@@ -224,6 +226,16 @@ def test_an_exported_file_comes_back_as_a_sweep(store):
     assert view.request["imported"] == "mine.json" and view.counts == store.sweep("s1").counts
     app = opened("sweep", sweep=view.id)
     assert "imported from mine.json" in plainly(app) and len(app.get("plotly_chart")) == 2
+
+
+def test_a_link_to_a_sweep_says_its_kernel_and_device_before_the_form_is_drawn(store):
+    """A browser once drew the form with its own default kernel, sent that back, and another kernel's sweep opened."""
+    sweep = client.submit(store, *resolve_sweep("vector_add", devices=[examples.CPU]))
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).switch_page("pages/sweep.py")
+    app.query_params["sweep"] = sweep
+    app.run()
+    assert not app.exception and app.title[0].value == "Sweep of Vector add on cpu"
+    assert app.query_params["sweep"] == [sweep] and app.query_params["kernel"] == ["vector_add"]
 
 
 def test_explore_does_not_list_the_trials_of_a_sweep(store):

@@ -20,14 +20,25 @@ def read() -> None:
         st.session_state[session.SWEEP_SHOWN] = linked
         if view is None:
             st.session_state[session.SWEEP_NOTE] = f"The link's sweep '{linked}' is not in this store, nor recorded."
-        else:
+        elif st.session_state.get(session.LINK_READ):
             _follow(view)
+        else:
+            _complete(view)
     elif came_from not in (None, "sweep"):
         for name in (session.KERNEL, session.TARGET):
             word = st.session_state.get(session.FORM_WORDS, {}).get(name)
             if word:
                 st.session_state[name] = word
     links.read_link()
+
+
+def _complete(view: SweepView) -> None:
+    """A link to a sweep also says its kernel and place before anything is drawn: a browser that was told of a kernel only by the
+    element itself may, on a slow machine, send its own default back, and then another kernel's sweep opened."""
+    words = _words(view)
+    if any(session.linked(name) != word for name, word in words.items()):
+        session.link(words)
+        st.rerun()
 
 
 def shown(kernel: str) -> SweepView | None:
@@ -102,9 +113,15 @@ def take_to(page: str, view: SweepView, problem: Problem, config: Config, trial:
 
 
 def _follow(view: SweepView) -> None:
-    """The kernel of a sweep in the form, and its device where this machine has it: one that was measured elsewhere is only looked at."""
-    if view.kernel in kernels.names():
-        st.session_state[session.KERNEL] = view.kernel
+    """The form as the sweep has it."""
+    st.session_state.update(_words(view))
+
+
+def _words(view: SweepView) -> dict[str, str]:
+    """The kernel of a sweep as the form says it, and its device where this machine has it: one that was measured elsewhere is only
+    looked at."""
+    words = {session.KERNEL: view.kernel} if view.kernel in kernels.names() else {}
     here = places.places().get(view.device or "")
     if here is not None and here.target.name == view.target:
-        held.put_place(here)
+        words[session.TARGET] = here.word
+    return words
