@@ -235,7 +235,7 @@ def test_a_link_to_a_sweep_says_its_kernel_and_device_before_the_form_is_drawn(s
     app.query_params["sweep"] = sweep
     app.run()
     assert not app.exception and app.title[0].value == "Sweep of Vector add on cpu"
-    assert app.query_params["sweep"] == [sweep] and app.query_params["kernel"] == ["vector_add"]
+    assert (app.query_params["sweep"], app.query_params["kernel"]) == (sweep, "vector_add")
 
 
 def test_explore_does_not_list_the_trials_of_a_sweep(store):
