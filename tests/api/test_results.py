@@ -109,7 +109,7 @@ def test_a_missing_text_says_why(compiled, result):
         tileviz.show_code(compiled.id, "sass")
     with pytest.raises(Limitation, match="the target cpu has no PTX"):
         result.code("ptx")
-    with pytest.raises(UnknownName, match="no text 'asm'; known: ir, ptx, sass, source"):
+    with pytest.raises(UnknownName, match="no text 'asm'; known: ir, program, ptx, sass, source"):
         result.code("asm")
 
 

@@ -5,16 +5,14 @@ import html
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tileviz import lens
+from tileviz import lens, texts
 from tileviz.api.tables import frame_of, table
-from tileviz.errors import Limitation, UnknownName
+from tileviz.errors import Limitation
 from tileviz.lens import diff as differ
 from tileviz.records import Artifact, Trial
 
 if TYPE_CHECKING:
     import pandas as pd
-
-TEXTS = ("source", "ir", "ptx", "sass")
 
 MOST_LINES = 2_000
 """Of a text in a notebook; `str` has them all."""
@@ -96,17 +94,15 @@ class Difference:
 
 
 def code_of(trial: Trial, artifact: Artifact | None, text: str) -> Code:
-    """One text of a trial's artifact: `source`, `ir`, `ptx` or `sass`.
+    """One text of a trial's artifact by its name in the registry: `source`, `ir`, `ptx`, `sass`, ...
 
-    Raises UnknownName for another text, Limitation, with the reason, where there is none.
+    Raises UnknownName for another name, Limitation, with the reason, where there is no such text.
     """
-    if text not in TEXTS:
-        raise UnknownName.of("text", text, TEXTS)
-    content = getattr(artifact, text) if artifact is not None else None
-    if artifact is None or content is None:
-        raise Limitation(f"no {text} for this trial: {_why_none(trial, artifact, text)}")
-    language = artifact.source_language if text == "source" else text
-    return Code(f"{trial.kernel} for {trial.target}, {text}", content, language)
+    known = texts.named(text, artifact.source_language if artifact is not None else "cuda")
+    content = texts.content(artifact, text) if artifact is not None else None
+    if content is None:
+        raise Limitation(f"no {text} for this trial: {texts.why_none(trial, artifact, text)}")
+    return Code(f"{trial.kernel} for {trial.target}, {text}", content, known.language)
 
 
 def difference(left: Code, right: Code) -> Difference:
@@ -133,15 +129,3 @@ def _lit(line, colours: dict[str, str]) -> str:
         ]
         at = hit.end
     return "".join([*out, html.escape(line.text[at:])])
-
-
-def _why_none(trial: Trial, artifact: Artifact | None, text: str) -> str:
-    if artifact is not None and artifact.missing.get(text):
-        return artifact.missing[text]
-    if trial.status != "ok":
-        return f"{trial.status}: {trial.reason}"
-    if artifact is None:
-        return "its compiled code is no longer stored; compile it again"
-    if artifact.target == "cpu":
-        return f"the target cpu has no {text.upper()}"
-    return "its code was made without; compile it again"

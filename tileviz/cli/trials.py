@@ -85,20 +85,8 @@ def emitted(trial: Trial, artifact: Artifact | None, text: str) -> str:
     itself says, such as what the compiler refused."""
     content = texts.content(artifact, text) if artifact is not None else None
     if content is None:
-        raise Limitation(f"no {text} for this trial: {_why_none(trial, artifact, text)}")
+        raise Limitation(f"no {text} for this trial: {texts.why_none(trial, artifact, text)}")
     return content
-
-
-def _why_none(trial: Trial, artifact: Artifact | None, text: str) -> str:
-    if artifact is not None and artifact.missing.get(text):
-        return artifact.missing[text]
-    if trial.status != "ok":
-        return f"{trial.status}: {trial.reason}"
-    if artifact is None:
-        return "its compiled code is no longer stored; compile it again"
-    if artifact.target == "cpu":
-        return f"the target cpu has no {texts.named(text).title}"
-    return "its code was made without; compile it again"
 
 
 def _chosen(asked) -> tuple[dict[str, str], dict[str, str]]:

@@ -7,7 +7,7 @@ import functools
 import importlib
 
 from tileviz.errors import UnknownName
-from tileviz.records import Artifact
+from tileviz.records import Artifact, Trial
 from tileviz.texts.base import Made, Mapped, Reader, Text
 
 MODULES = (
@@ -61,6 +61,19 @@ def content(artifact: Artifact, name: str) -> str | None:
     return getattr(artifact, name) if name in FIELDS else artifact.more.get(name)
 
 
+def why_none(trial: Trial, artifact: Artifact | None, name: str) -> str:
+    """Why a trial has no text of this name: a tool that is missing, or what the trial itself says, such as what the compiler refused."""
+    if artifact is not None and artifact.missing.get(name):
+        return artifact.missing[name]
+    if trial.status != "ok":
+        return f"{trial.status}: {trial.reason}"
+    if artifact is None:
+        return "its compiled code is no longer stored; compile it again"
+    if artifact.target == "cpu":
+        return f"the target cpu has no {named(name).title}"
+    return "its code was made without; compile it again"
+
+
 def lacking(artifact: Artifact) -> list[str]:
     """Texts that came to the registry after this artifact was made: it has neither them nor a reason."""
     later = (text.name for text in of(artifact.source_language) if text.name not in FIELDS)
@@ -79,5 +92,5 @@ def compiled() -> tuple[str, ...]:
 
 __all__ = [
     "FIELDS", "MODULES", "Made", "Mapped", "Reader", "Text", "compiled", "content", "counted", "lacking", "named", "names", "of",
-    "readers", "texts",
+    "readers", "texts", "why_none",
 ]  # fmt: skip
