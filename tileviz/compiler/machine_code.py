@@ -10,9 +10,6 @@ from tileviz.records import Target
 FAST_MATH = "tl.enable_fast_math"
 REGISTER_LEVEL = "tl.ptxas_register_usage_level"
 
-BY_NVRTC, BY_NVCC = "NVRTC ", "nvcc "
-"""How `Compiled.compiler` begins."""
-
 
 def compile_cuda(source: str, target: Target, pass_configs: dict) -> Compiled:
     """PTX and machine code of CUDA text. Raises CompileFailed, or ToolMissing when there is no CUDA compiler at all.
@@ -36,13 +33,10 @@ def compile_cuda(source: str, target: Target, pass_configs: dict) -> Compiled:
         return nvcc.compile_source(source, target.name, flags)
 
 
-def is_as_asked(compiler: str, pass_configs: dict) -> bool:
-    """Whether code that `compiler` made (an artifact's word, `nvcc 13.5`) is by the CUDA compiler that is asked for now. True of what no
-    CUDA compiler made."""
-    if not compiler.startswith((BY_NVRTC, BY_NVCC)):
-        return True
-    nvcc_asked = settings.cuda_compiler() == "nvcc" or bool(_own_flags(pass_configs)) or tools.nvrtc_version() is None
-    return compiler.startswith(BY_NVCC if nvcc_asked else BY_NVRTC)
+def asked_for() -> str:
+    """The CUDA compilers that a program may be made by as things are set, as a word for keys: `any-nvcc-3f9a01`, `nvcc-nvcc-3f9a01`. The
+    version of NVRTC stands in `toolchain.cache_tag`, a config's own flags in the config. Runs no tool."""
+    return f"{settings.cuda_compiler() or 'any'}-{tools.identity(tools.cuda_tool('nvcc'))}"
 
 
 def _own_flags(pass_configs: dict) -> tuple[str, ...]:

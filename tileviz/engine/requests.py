@@ -9,9 +9,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from tileviz import settings
 from tileviz.bench import facts, memory
 from tileviz.bench.baselines import expanded
-from tileviz.compiler import targets, toolchain
+from tileviz.compiler import machine_code, own_files, targets, toolchain
 from tileviz.engine import presets as starts
 from tileviz.engine.options import ANYWHERE, RUN_S, USUAL, Measuring, Where, check_word
 from tileviz.engine.processes.lanes import LACK_OF_MEMORY
@@ -111,10 +112,11 @@ def request_from_json(doc: dict[str, Any]) -> Request:
 
 
 def trial_key(kernel: str, problem: Problem, config: Config, target: str) -> str:
-    """Content hash of what decides the generated code: kernel source, problem, config in canonical form, target, versions."""
-    described = kernel_of(kernel)
-    same = described.same_code(problem, config, targets.target(target))
-    parts = [kernel, described.source_hash, problem, same, target, versions_tag()]
+    """Content hash of what decides an artifact: the kernel's files, problem, config in canonical form, target, the tools with their
+    versions, the CUDA compiler that is asked for, and our own files that run while it is built."""
+    described, on = kernel_of(kernel), targets.target(target)
+    same = described.same_code(problem, config, on)
+    parts = [kernel, described.source_hash, problem, same, target, versions_tag(on), own_files.made_by()]
     return hashlib.sha256(canonical_json(parts).encode()).hexdigest()[:32]
 
 
@@ -122,14 +124,16 @@ TAG_S = 5.0
 """A page asks for keys many times in a run; what is installed is looked at again after this long."""
 
 
-def versions_tag() -> str:
-    """`toolchain.cache_tag`, looked up once in TAG_S seconds and for each setting of where tools are found."""
-    return _versions_tag(tuple(os.environ.get(name) for name in ("CXX", "PATH", "CUDA_HOME", "CUDA_PATH")), int(time.monotonic() / TAG_S))
+def versions_tag(target: Target) -> str:
+    """The tools that code for a target is made with, looked up once in TAG_S seconds and for each setting of where tools are found."""
+    places = tuple(os.environ.get(name) for name in ("CXX", "PATH", "CUDA_HOME", "CUDA_PATH"))
+    tag, cuda = _versions_tag((*places, settings.cuda_compiler()), int(time.monotonic() / TAG_S))
+    return f"{tag}-{cuda}" if target.is_cuda else tag
 
 
 @functools.lru_cache(maxsize=8)
-def _versions_tag(_setting: tuple[str | None, ...], _when: int) -> str:
-    return toolchain.cache_tag()
+def _versions_tag(_setting: tuple[str | None, ...], _when: int) -> tuple[str, str]:
+    return toolchain.cache_tag(), machine_code.asked_for()
 
 
 def local_devices() -> list[Device]:

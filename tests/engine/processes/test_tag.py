@@ -8,7 +8,6 @@ import pytest
 
 from tests.asked import resolve
 from tests.engine.sweeps.test_failures import submitted
-from tileviz.compiler import machine_code
 from tileviz.engine import client
 from tileviz.engine.jobs.compile import stored_code
 from tileviz.engine.processes import tag
@@ -109,30 +108,18 @@ def test_a_job_that_was_queued_in_another_environment_is_not_run(scripted_engine
         assert view.state == "failed" and "CUDA_VISIBLE_DEVICES is '1' here and not set there" in view.reason
 
 
-@pytest.mark.parametrize(
-    ("compiler", "forced", "flags", "taken"),
-    [
-        ("NVRTC 13.5", "", "", True),
-        ("NVRTC 13.5", "nvrtc", "", True),
-        ("NVRTC 13.5", "nvcc", "", False),
-        ("nvcc 13.5", "", "", False),
-        ("nvcc 13.5", "nvrtc", "", False),
-        ("nvcc 13.5", "nvcc", "", True),
-        ("nvcc 13.5", "", "-lineinfo", True),
-        ("NVRTC 13.5", "", "-lineinfo", False),
-        ("g++ 12.2 -O3", "nvcc", "", True),
-        ("", "nvcc", "", True),
-    ],
-)
-def test_code_of_another_compiler_than_the_one_asked_for_is_not_taken(monkeypatch, compiler, forced, flags, taken):
-    monkeypatch.setenv("TILEVIZ_CUDA_COMPILER", forced)
-    monkeypatch.setattr(machine_code.tools, "nvrtc_version", lambda: "13.5")
-    assert machine_code.is_as_asked(compiler, {machine_code.DEVICE_FLAGS: flags} if flags else {}) is taken
+@pytest.mark.parametrize("target", ["sm_80", "cpu"])
+def test_the_compiler_that_is_asked_for_is_part_of_the_key_of_cuda_code(monkeypatch, target):
+    request = resolve("vector_add", {"N": 1000}, kind="compile", target=target, devices=[])
+    keys = {}
+    for asked in ("", "nvrtc", "nvcc"):
+        monkeypatch.setenv("TILEVIZ_CUDA_COMPILER", asked)
+        keys[asked] = request.key
+    assert len(set(keys.values())) == (3 if target == "sm_80" else 1)
 
 
 def test_a_stored_artifact_of_another_compiler_is_compiled_again(tmp_path, monkeypatch):
     request, store = resolve("vector_add", {"N": 1000}, kind="compile", target="sm_80", devices=[]), Store(tmp_path)
-    monkeypatch.setattr(machine_code.tools, "nvrtc_version", lambda: "13.5")
     store.save_artifact(Artifact(request.key, "sm_80", "text", "cuda", compiler="NVRTC 13.5"))
     assert stored_code(store, request).compiler == "NVRTC 13.5"
     monkeypatch.setenv("TILEVIZ_CUDA_COMPILER", "nvcc")

@@ -202,7 +202,7 @@ class Kernel:
 
     @property
     def source_hash(self) -> str:
-        """Of the kernel's file and of those of ours that hold parts of its program: what decides the generated code."""
+        """Of the kernel's file and of those of ours that it imports from: what decides the tile program."""
         files = _program_files(sys.modules[self.program.__module__])
         return hashlib.sha256("".join(map(inspect.getsource, files)).encode()).hexdigest()[:16]
 
@@ -213,13 +213,22 @@ class Kernel:
         raise BadRequest(f"{self.name} has no field '{name}'")
 
 
+DECLARED_WITH = (
+    "card", "toolkit.base", "toolkit.exponents", "toolkit.fields", "toolkit.fit", "toolkit.pass_configs", "toolkit.traffic",
+    "toolkit.triton_baseline",
+)  # fmt: skip
+"""Modules of `tileviz.kernels` that describe a kernel and do not run while its program is built."""
+
+
 def _program_files(module: types.ModuleType) -> list[types.ModuleType]:
-    """A kernel's module and the modules of ours that write tile programs (they use `T`), which it imports, in a fixed order."""
+    """A kernel's module and the modules of kernels that it imports, in a fixed order: what runs while its program is built is among
+    them."""
+    left = {f"tileviz.kernels.{name}" for name in DECLARED_WITH}
     found = [module]
     for each in found:
         for _, value in sorted(vars(each).items()):
             of = value if isinstance(value, types.ModuleType) else sys.modules.get(str(getattr(value, "__module__", "")))
-            ours = of is not None and of.__name__.startswith("tileviz.kernels.") and of.__name__ != __name__
-            if ours and vars(of).get("T") is T and of not in found:
+            ours = of is not None and of.__name__.startswith("tileviz.kernels.") and of.__name__ not in left
+            if ours and of not in found:
                 found.append(of)
     return found
