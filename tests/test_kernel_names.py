@@ -10,13 +10,13 @@ import pytest
 from tileviz import kernels
 
 ROOT = Path(__file__).resolve().parent.parent
-PARTS = ("bench", "engine", "ui", "cli", "store", "compiler", "lens")
+PARTS = ("bench", "engine", "ui", "cli", "store", "compiler", "lens", "texts")
 LONGEST_FIRST = "|".join(sorted(kernels.names(), key=len, reverse=True))
 NAMES = re.compile(rf"(?<![A-Za-z0-9])(?:{LONGEST_FIRST})(?![A-Za-z0-9])")
 """A kernel's name as a word of a text or a part of an identifier: `gemm`, `run gemm`, `gemm_chains`; not `ungemmed`."""
 
 ELSEWHERE = {
-    ("lens/c_text.py", "gemm"): "a call in generated code",
+    ("texts/source.py", "gemm"): "a call in generated code",
     ("lens/checks.py", "gemm"): "T.gemm, an operation of TileLang's",
     ("compiler/operations.py", "gemm"): "T.gemm, an operation of TileLang's",
     ("cli/arguments.py", "gemm"): "an example in the help of the command line",

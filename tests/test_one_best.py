@@ -173,7 +173,7 @@ def test_the_best_of_the_finals_is_the_best_after_export_and_import(there, tmp_p
     results.export(there, sweep, "json", file)
     back, text = store.sweep(results.bring_in(store, file)), file.read_text()
     assert back.tied == view.tied and {n: b.ordinal for n, b in back.bests.items()} == {n: b.ordinal for n, b in view.bests.items()}
-    with pytest.raises(BadRequest, match=r"\$\.tied\[0\]: problem 0 has no trial 'other'"):
+    with pytest.raises(BadRequest, match=r"\$\.tied\.0: problem 0 has no trial 'other'"):
         results.bring_in_content(store, json.dumps({**json.loads(text), "tied": {"0": ["other"]}}).encode(), "sweep.json")
 
 

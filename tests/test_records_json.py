@@ -67,7 +67,7 @@ def _with_newer_fields(value):
         return [_with_newer_fields(each) for each in value]
     if not isinstance(value, dict):
         return value
-    tables = ("facts", "fingerprint", "problem", "config", "instructions", "seconds", "missing", "lines", "tensors")
+    tables = ("facts", "fingerprint", "problem", "config", "instructions", "seconds", "missing", "lines", "tensors", "more")
     kept = {name: each if name in tables else _with_newer_fields(each) for name, each in value.items()}
     return {**kept, "of_a_later_version": {"deep": [1]}}
 

@@ -270,7 +270,7 @@ def test_a_wrong_shape_or_dtype_is_one_sentence():
     _, _, reference, output = gemm(8, 8, 8)
     assert "shape (8, 7)" in verify(output[:, :7], reference, **gemm_how(8)).reason
     assert "float32, not float16" in verify(output, reference, **gemm_how(8, "float16")).reason
-    with pytest.raises(UnknownName, match="known: attention, exact"):
+    with pytest.raises(UnknownName, match="known: averages, exact"):
         verify(output, reference, **{**gemm_how(8), "error_scale": "sums"})
 
 

@@ -161,7 +161,7 @@ class Engine:
         try:
             self.fork_server.listen()
         except (EOFError, OSError):
-            self._replace_fork_server("the process that starts all others died, so another takes its place")
+            self._replace_fork_server("the process that starts all others died; `python -m tileviz doctor` and engine.log say why")
 
     def _replace_fork_server(self, why: str) -> None:
         """Starts another. Children that wait to be born die with the old one, and their jobs hear it; those that live go on."""

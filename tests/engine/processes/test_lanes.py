@@ -161,6 +161,7 @@ def test_a_stopped_fork_server_is_noticed_and_its_unborn_children_hear_its_end(m
 def test_a_fork_server_stopped_while_it_warms_up_is_told_as_a_stopped_engine_is(monkeypatch):
     fork_server = ForkServer.start()
     psutil.Process(fork_server.process.pid).suspend()
+    until(lambda: lanes.is_stopped(fork_server.process.pid))
     child = fork_server.child()
     monkeypatch.setattr(lanes, "STOPPED_S", 0.3)
     assert not fork_server.ready and not fork_server.hangs()
@@ -222,20 +223,3 @@ time.sleep(60)
 )
 def test_exit_statuses_in_words(status, words):
     assert exit_words(status) == words
-
-
-def test_a_fork_server_that_warmed_up_for_long_is_not_taken_to_hang(monkeypatch):
-    """On a busy machine importing torch and TileLang alone takes longer than HANGS_S."""
-    now = [0.0]
-    monkeypatch.setattr(lanes.time, "monotonic", lambda: now[0])
-    ours, theirs = lanes.socket_pair()
-    server = ForkServer(ours, None)
-    server.unborn.append(lanes.Child(None))
-    now[0] = 2 * lanes.HANGS_S
-    assert not server.hangs
-    theirs.send(("ready",))
-    server.listen()
-    assert not server.hangs
-    now[0] += lanes.HANGS_S + 1
-    assert server.hangs
-    ours.close(), theirs.close()
