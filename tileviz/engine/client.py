@@ -8,19 +8,20 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from tileviz import settings
 from tileviz.compiler.tools import from_here
+from tileviz.engine.jobs.compiled import blank_trial
 from tileviz.engine.processes import starts, tag
 from tileviz.engine.processes.heartbeat import LOCK, silent_s
 from tileviz.engine.processes.lanes import exit_words, package_root, process_environment
 from tileviz.engine.requests import Request
 from tileviz.errors import EngineError, StoreError
 from tileviz.records import JobView, Trial
-from tileviz.store import Store, new_id
+from tileviz.store import Store
 from tileviz.store.home import full_words, is_full
 
 START_S = 20.0
@@ -67,20 +68,8 @@ def decided_trial(request: Request) -> Trial | None:
     """The trial of a request that needs no compiling: `unsupported` or `pruned`; else None."""
     if not request.unsupported and not request.broken:
         return None
-    return Trial(
-        trial=new_id(),
-        kernel=request.kernel,
-        problem=request.problem,
-        config=request.config,
-        target=request.target,
-        device=request.device,
-        status="unsupported" if request.unsupported else "pruned",
-        reason=request.unsupported or "; ".join(request.broken),
-        key=request.key,
-        inputs=request.inputs,
-        seed=request.seed,
-        created=time.time(),
-    )
+    status = "unsupported" if request.unsupported else "pruned"
+    return replace(blank_trial(request), status=status, reason=request.unsupported or "; ".join(request.broken))
 
 
 def watch(store: Store, job: str) -> JobView | None:
