@@ -1,7 +1,7 @@
 """What is chosen of a run beside its kernel, problem and config: where it runs, and how it is measured."""
 
 from dataclasses import dataclass, fields
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 
 from tileviz.errors import BadValue
 from tileviz.records import Device
@@ -13,6 +13,9 @@ FlushMode = Literal["read", "write", "none"]
 INPUTS: tuple[Inputs, ...] = get_args(Inputs)
 L2_MODES: tuple[L2Mode, ...] = get_args(L2Mode)
 FLUSHES: tuple[FlushMode, ...] = get_args(FlushMode)
+
+Word = TypeVar("Word", bound=str)
+"""One of a set of words."""
 
 RUN_S = 120.0
 """Most seconds of a step of a run, where none are given."""
@@ -76,7 +79,9 @@ ANYWHERE = Where()
 USUAL = Measuring()
 
 
-def check_word(name: str, word: str, known: tuple[str, ...]) -> None:
-    """Raises BadValue for a word that is not known."""
-    if word not in known:
-        raise BadValue(f"{name} is '{word}'; give one of {', '.join(known)}")
+def check_word(name: str, word: str, known: tuple[Word, ...]) -> Word:
+    """The word, as one of the known ones. Raises BadValue for one that is not among them."""
+    for each in known:
+        if each == word:
+            return each
+    raise BadValue(f"{name} is '{word}'; give one of {', '.join(known)}")
