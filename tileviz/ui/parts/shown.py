@@ -83,7 +83,7 @@ def forget() -> None:
 
 def _candidates(request: Request | None, job: JobView | None):
     own = store().trial(job.trial) if job is not None and job.trial else None
-    stopped = own is not None and not job.active and own.status == "cancelled"
+    stopped = own is not None and own.status == "cancelled" and job is not None and not job.active
     if not stopped:
         yield own
     linked = session.linked(session.TRIAL)

@@ -2,7 +2,7 @@
 
 import functools
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 
 import streamlit as st
@@ -26,7 +26,7 @@ def show(error: TilevizError) -> None:
 
 
 @contextmanager
-def caught() -> Iterator[None]:
+def caught() -> Generator[None]:
     """Shows any failure inside as a sentence."""
     try:
         yield
