@@ -51,7 +51,7 @@ def request_of(chosen: Chosen) -> tuple[Request | None, str]:
 
 
 def estimate(chosen: Chosen) -> Estimate | None:
-    if not chosen.complete:
+    if chosen.problem is None or chosen.config is None:
         return None
     return chosen.kernel.rules(chosen.problem, chosen.config, chosen.place.target)
 
