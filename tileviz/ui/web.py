@@ -1,4 +1,4 @@
-"""What lies around Streamlit's server: the hosts it answers to, what its answers tell a browser, the door, the end of a
+"""The layers around Streamlit's server: allowed hosts, headers of every answer, the door, the end of a
 session, and our looks."""
 
 import asyncio

@@ -1,4 +1,5 @@
-"""Bytes that a chain of launches moves through each level of memory, beside those of one fused launch: a model, drawn as bars."""
+"""Bars of the bytes that a chain of launches moves through each level of memory, beside those of one
+fused launch: a model, not a measurement."""
 
 import html
 

@@ -1,4 +1,5 @@
-"""How a run is measured and on which data: the small expander under the knobs, and what it makes of a request and a stored result."""
+"""The Measuring expander under the knobs: how a run is measured and on which data. Also says where a
+stored result was measured otherwise."""
 
 from dataclasses import dataclass, fields, replace
 

@@ -1,4 +1,5 @@
-"""The rules under the knobs, live: what this config takes of the target's limits before anything is compiled."""
+"""The meters under the knobs: how much of the target's limits this config takes, known before
+anything is compiled."""
 
 from dataclasses import dataclass
 

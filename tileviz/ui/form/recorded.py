@@ -1,4 +1,5 @@
-"""The recorded results on Explore: a whole one where nothing was measured here yet, and a few lines beside what was.
+"""Recorded results on Explore: a whole one where this machine has none, else a few lines beside its
+own.
 
 Imports pandas and plotly, so it is imported after the form is on the screen.
 """

@@ -1,4 +1,5 @@
-"""The sidebar of Explore and Code: the form from top to bottom, the request that it makes, and the job of a press."""
+"""The sidebar of Explore and Code: the form from top to bottom, the request that it makes, and the
+job that a press starts."""
 
 from collections.abc import Callable
 

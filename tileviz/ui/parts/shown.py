@@ -1,4 +1,5 @@
-"""Which result a page shows for what the form says now, and whether it is for these knobs."""
+"""Chooses the result that a page shows for the form as it stands, and tells whether it is for these
+knobs."""
 
 from dataclasses import dataclass
 

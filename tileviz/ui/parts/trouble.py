@@ -33,7 +33,7 @@ def caught() -> Generator[None]:
     except TilevizError as error:
         LOG.info("shown on the page: %s", error.message)
         show(error)
-    except Exception:
+    except Exception:  # the outermost place of every page, fragment and callback: a fault of ours is never a traceback there
         LOG.exception("a page failed")
         st.error("This part of the page failed. The server's log has the details; reload to try again.", icon=":material/error:")
 

@@ -1,4 +1,4 @@
-"""Brings in the sweep of an exported file."""
+"""Imports a sweep from an exported file."""
 
 import streamlit as st
 

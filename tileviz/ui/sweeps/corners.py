@@ -1,4 +1,4 @@
-"""Corners of a space: values of knobs that go together with no config that may run, and the rule that says so."""
+"""Corners of a space: knob values with which every config breaks a rule, and the rule."""
 
 import itertools
 from collections.abc import Sequence

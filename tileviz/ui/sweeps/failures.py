@@ -1,4 +1,4 @@
-"""What did not give a time, by kind and reason."""
+"""The configs that gave no time, by kind and reason."""
 
 import pandas as pd
 

@@ -1,4 +1,6 @@
-"""The heatmap of a sweep: two knobs, the others reduced or fixed. Only what was measured has a number; what failed is drawn by its kind."""
+"""The heatmap of a sweep: two knobs are its axes, the others are reduced or fixed.
+
+Only what was measured has a number; what failed is drawn by its kind."""
 
 import html
 from dataclasses import dataclass, field

@@ -1,4 +1,5 @@
-"""A sweep as the page's charts read it: one row a requested config, with its knobs beside it. pandas only: no widgets, no figures."""
+"""A sweep as the page's charts read it: one row per requested config, with its knobs
+beside it. pandas only: no widgets, no figures."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The tabs under the heatmap, each a drawer of (table, problem)."""
+"""The tabs under the heatmap: each is a function that draws a problem of a sweep's table."""
 
 import pandas as pd
 import streamlit as st

@@ -1,5 +1,7 @@
-"""A chart on the page, with the way to full screen, and for a chart of cells a line that tells the cell under the pointer, a ring around
-the one that is open, and arrow keys from cell to cell."""
+"""A chart on the page, which can fill the window.
+
+A chart of cells also has a line about the cell under the pointer, a ring around the open cell, and
+arrow keys from cell to cell."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
