@@ -10,7 +10,7 @@ from tileviz.engine.jobs.task import Task
 from tileviz.engine.processes.reports import Report, quiet
 from tileviz.engine.requests import Request, request_from_json
 from tileviz.kernels import code as code_of
-from tileviz.records import Artifact, JobView, Trial
+from tileviz.records import Artifact, JobView, Status, Trial
 from tileviz.store import Store, new_id
 
 
@@ -45,7 +45,7 @@ class CompileJob:
         return finished(artifact)
 
 
-class CompileTask(Task):
+class CompileTask(Task[Request]):
     """Leaves the code of one config, and a trial that says what it takes or why there is none."""
 
     executable = False
@@ -71,7 +71,7 @@ class CompileTask(Task):
         elif kind == "trial":
             self._save(value)
 
-    def made(self, artifact: Artifact) -> None:
+    def made(self, artifact: Artifact, /) -> None:
         self.store.save_artifact(artifact, complete=self.request.until == "all")
         if self.request.until == "all":
             self.engine.prepare(self.request.target)
@@ -82,7 +82,7 @@ class CompileTask(Task):
         self._save(self.trial)
         self._end("done")
 
-    def refuse(self, status: str, reason: str, detail: str = "") -> None:
+    def refuse(self, status: Status, reason: str, detail: str = "") -> None:
         """The trial keeps what went wrong; the job itself is done."""
         self._save(replace(self.trial, status=status, reason=reason, detail=detail))
         self._end("done")

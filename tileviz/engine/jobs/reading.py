@@ -53,7 +53,7 @@ class ReadingJob:
         }
 
 
-class ReadTask(Task):
+class ReadTask(Task[Request]):
     """A reading on its way through the engine. It leaves files and no trial."""
 
     def begin(self) -> None:
@@ -63,7 +63,7 @@ class ReadTask(Task):
     def reading_job(self) -> Callable[..., dict[str, str]]:
         return ReadingJob(self.request)
 
-    def made(self, files: dict[str, str]) -> None:
+    def made(self, files: dict[str, str], /) -> None:
         self.store.files.write_more(self.request.key, {name: text for name, text in files.items() if text})
         self._end("done")
 
