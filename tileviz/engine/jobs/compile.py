@@ -4,40 +4,38 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tileviz import lens, texts
-from tileviz.compiler import pipeline, targets
+from tileviz.compiler import pipeline
 from tileviz.engine.jobs.compiled import blank_trial, with_code
+from tileviz.engine.jobs.lowering import LoweringJob
 from tileviz.engine.jobs.task import Task
 from tileviz.engine.processes.reports import Report, quiet
 from tileviz.engine.requests import Request, request_from_json
-from tileviz.kernels import code as code_of
 from tileviz.records import Artifact, JobView, Status, Trial
 from tileviz.store import Store, new_id
 
 
 @dataclass(frozen=True)
-class CompileJob:
+class CompileJob(LoweringJob):
     """Tile program to artifact: source, PTX, cubin, SASS, resources, counts."""
 
-    request: Request
     executable: bool = False
     """Also leave what the measure lane loads: needs a C++ compiler."""
 
     def __call__(self, report: Report = quiet) -> Artifact:
-        request, described = self.request, code_of(self.request.kernel)
-        target = targets.target(request.target)
+        source = self.kernel.source
 
         def on_source(artifact: Artifact) -> None:
             report("source", finished(artifact))
 
         def finished(artifact: Artifact) -> Artifact:
-            return replace(counted(artifact), program=artifact.program or described.source)
+            return replace(counted(artifact), program=artifact.program or source)
 
         artifact = pipeline.compile_program(
-            lambda: described.build(request.problem, request.config, target),
-            target,
-            described.pass_configs(request.config),
-            key=request.key,
-            until=request.until,
+            self.build,
+            self.target,
+            self.pass_configs,
+            key=self.request.key,
+            until=self.request.until,
             executable=self.executable,
             report=lambda phase: report("phase", phase),
             on_source=on_source,
