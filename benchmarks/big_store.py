@@ -21,13 +21,15 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, Position, sync_playwright
 
 from benchmarks.page_latency import FLAGS, IDLE, Wait, browser_path, free_port, print_table, served, since_click, stop_engine
 from tileviz.engine import client, requests
 from tileviz.engine.options import Measuring, Where
 from tileviz.engine.sweeps import client as sweeps
+from tileviz.engine.sweeps import results
 from tileviz.engine.sweeps.request import Given, Searching, resolve_sweep
+from tileviz.errors import TilevizError
 from tileviz.kernels import kernel
 from tileviz.records import Trial
 from tileviz.store import Store, new_id
@@ -140,9 +142,10 @@ def seeded(store: Store) -> str:
     sweep = sweeps.submit(store, request, space)
     sweeps.wait(store, sweep, timeout=300)
     single = requests.resolve("gemm", SIZES, where=ON_CPU, measuring=ALONE)
-    job = client.submit(store, single)
-    client.wait(store, job, timeout=120)
-    first = store.trial(store.job(job).trial)
+    ended = client.wait(store, client.submit(store, single), timeout=120)
+    first = store.trial(ended.trial) if ended.trial else None
+    if first is None:
+        raise TilevizError(f"the single run ended as {ended.state} without a trial: {ended.reason}")
     for number in range(SINGLE_RUNS):
         store.save_trial(replace(first, trial=new_id(), created=first.created - 3600 - number))
     return sweep
@@ -150,7 +153,7 @@ def seeded(store: Store) -> str:
 
 def built(store: Store, seed: str, trials: int) -> None:
     """Sweeps of 10,000 configs, each row and each trial like those that were really measured, with other times."""
-    view, rows = store.sweep(seed), store.sweep_frame(seed, statuses=("ok",))
+    view, rows = results.there(store, seed), store.sweep_frame(seed, statuses=("ok",))
     real, began = list(filter(None, (store.trial(row["trial"]) for row in rows))), time.perf_counter()
     request = {**view.request, "values": {name: list(found) for name, found in SPACE.items()}}
     luck, configs = random.Random(0), [dict(zip(SPACE, found, strict=True)) for found in itertools.product(*SPACE.values())]
@@ -174,7 +177,7 @@ def likeness(luck: random.Random, real: list[Trial], config: dict) -> Trial:
     trial = luck.choice(real)
     distance = sum(abs(config[name] - best) / step for name, (best, step) in LANDSCAPE.items())
     times = (1 + 0.07 * distance) * (1 + 0.05 * luck.random())
-    timing = replace(trial.timing, samples_us=tuple(us * times for us in trial.timing.samples_us[:SAMPLES]), earlier_us=())
+    timing = trial.timing and replace(trial.timing, samples_us=tuple(us * times for us in trial.timing.samples_us[:SAMPLES]), earlier_us=())
     counts = {text: {name: count + config["block_M"] for name, count in found.items()} for text, found in trial.instructions.items()}
     return replace(trial, trial=new_id(), config=config, key=new_id(), timing=timing, instructions=counts, created=time.time())
 
@@ -242,7 +245,7 @@ def chosen(page: Page, place: int) -> float:
     rows.wait_for()
     page.wait_for_timeout(QUIET_MS)
     page.evaluate(f"() => {{ window.before = document.querySelector('{MAP} .hm image').href.baseVal }}")
-    at = {"x": TICK_PX, "y": HEADER_PX + (place + 0.5) * ROW_PX}
+    at: Position = {"x": TICK_PX, "y": HEADER_PX + (place + 0.5) * ROW_PX}
     seen = f"() => [...document.querySelectorAll('{MAP} .hm image')].some(i => i.href.baseVal && i.href.baseVal !== window.before)"
     return since_click(page, rows, seen, position=at)
 

@@ -39,8 +39,9 @@ def main(words: list[str] | None = None) -> int:
     except TilevizError as error:
         print(f"benchmarks.ceilings: {error.message}", file=sys.stderr)
         return 1
-    print(table(measured, ceilings.ceilings_from_json(measured.facts[FACT])))
-    return 0
+    found = ceilings.ceilings_from_json(measured.facts[FACT])
+    print(table(measured, found) if found is not None else f"{measured.name} has no ceilings that can be read")
+    return 0 if found is not None else 1
 
 
 def _device(name: str | None, store: Store) -> Device:

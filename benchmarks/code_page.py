@@ -23,6 +23,7 @@ from benchmarks.page_latency import FLAGS, IDLE, Wait, browser_path, free_port, 
 from tileviz import lens  # noqa: E402
 from tileviz.engine import client, requests  # noqa: E402
 from tileviz.engine.options import Where  # noqa: E402
+from tileviz.errors import TilevizError  # noqa: E402
 from tileviz.records import Artifact  # noqa: E402
 from tileviz.store import Store  # noqa: E402
 
@@ -104,8 +105,11 @@ def requests_for(config: dict, **problem):
 
 def compiled(store: Store, config: dict) -> Artifact:
     request = requests_for(config)
-    client.wait(store, client.submit(store, request), timeout=120)
-    return store.artifact(request.key, complete=True)
+    ended = client.wait(store, client.submit(store, request), timeout=120)
+    found = store.artifact(request.key, complete=True)
+    if found is None:
+        raise TilevizError(f"the compile ended as {ended.state} without its code: {ended.reason}")
+    return found
 
 
 def stretched(artifact: Artifact, key: str, lines: int) -> Artifact:
@@ -214,7 +218,7 @@ def jump(page: Page, words: str) -> float:
 
 def counting(artifact: Artifact) -> float:
     """Milliseconds to count 5,000 lines of SASS, the best of five."""
-    text = stretched(artifact, "", LONG).sass
+    text = stretched(artifact, "", LONG).sass or ""
     took = []
     for _ in range(5):
         began = time.perf_counter()

@@ -15,20 +15,20 @@ import time
 from collections import deque
 from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing.connection import wait
 from pathlib import Path
 
 from benchmarks import compile_rate as here
 from benchmarks import sweep_rate
 from tileviz.compiler import targets, toolchain
 from tileviz.engine.jobs.background import HeaderJob
+from tileviz.engine.processes.channel import with_news
 from tileviz.engine.processes.lanes import ForkServer
 from tileviz.engine.processes.reports import Report, quiet
 from tileviz.engine.requests import Request
 from tileviz.engine.sweeps.jobs import SweepCompileJob
 from tileviz.engine.sweeps.pool import CompilePool, Item
 from tileviz.engine.sweeps.space import space_of
-from tileviz.kernels import code as code_of
+from tileviz.kernels import kernel as kernel_of
 from tileviz.records import Device, Trial
 
 PARTS = {
@@ -42,23 +42,26 @@ PARTS = {
 
 
 @dataclass(frozen=True)
-class MeteredJob(SweepCompileJob):
-    """A compile that tells its CPU seconds in place of the artifact: {(phase, 0 own or 1 of started processes): seconds}."""
+class MeteredJob:
+    """A compile of a sweep that tells its CPU seconds in place of the artifact: {(phase, 0 own or 1 of started processes): seconds}."""
+
+    request: Request
 
     def __call__(self, report: Report = quiet) -> dict[tuple[str, int], float]:
         spent: dict[tuple[str, int], float] = {}
-        state = {"phase": "lower", "times": os.times()}
+        phase, times = "lower", os.times()
 
         def meter(kind: str, value: object) -> None:
+            nonlocal phase, times
             if kind == "phase":
-                now, before = os.times(), state["times"]
+                now, before = os.times(), times
                 for who, seconds in enumerate((now[0] + now[1] - before[0] - before[1], now[2] + now[3] - before[2] - before[3])):
-                    key = (state["phase"], who)
+                    key = (phase, who)
                     spent[key] = spent.get(key, 0.0) + seconds
-                state.update(phase=str(value), times=now)
+                phase, times = str(value), now
             report(kind, value)
 
-        super().__call__(meter)
+        SweepCompileJob(self.request, executable=True)(meter)
         meter("phase", "")
         return spent
 
@@ -83,7 +86,7 @@ def fork_server(target: str):
 
 def until_done(server: ForkServer, child) -> None:
     while True:
-        for ready in wait([server.control, child.connection]):
+        for ready in with_news([server.control, child.connection]):
             if ready is server.control:
                 server.listen()
             elif child.connection.recv()[0] in ("done", "failed"):
@@ -99,9 +102,9 @@ def compiled(server: ForkServer, requests: list[Request], workers: int) -> tuple
         while left and pool.has_room:
             number, request = left.popleft()
             blank = Trial(str(number), request.kernel, request.problem, request.config, request.target, request.device, "ok")
-            pool.give(Item(number, 0, blank), here.MeteredJob(request, executable=True))
+            pool.give(Item(number, 0, blank), here.MeteredJob(request))
         workers_by_ear = {worker.child.connection: worker for worker in pool.workers}
-        for ready in wait([server.control, *workers_by_ear], 1.0):
+        for ready in with_news([server.control, *workers_by_ear], 1.0):
             if ready is server.control:
                 server.listen()
             elif (told := pool.hear(workers_by_ear[ready])) is not None:
@@ -114,7 +117,7 @@ def compiled(server: ForkServer, requests: list[Request], workers: int) -> tuple
 
 def requests_of(target: str, count: int) -> list[Request]:
     """The configs of `sweep_rate` for a target, whether or not a device of it is here."""
-    described, chosen = code_of("gemm"), targets.target(target)
+    described, chosen = kernel_of("gemm"), targets.target(target)
     problem = described.problem(sweep_rate.GPU_PROBLEM, "cuda")
     space = space_of(
         described, chosen, (problem,), sweep_rate.GPU_SPACE, (), sweep_rate.others(sweep_rate.GPU_SPACE), Device("", "", target)

@@ -86,9 +86,9 @@ def row(case: str, trial: Trial) -> dict[str, Any]:
         "tflops": trial.tflops,
         "gbps": trial.gbps,
         "best": best.name if best else None,
-        "best_us": best.timing.median_us if best else None,
+        "best_us": best.timing.median_us if best and best.timing else None,
         "speedup": best.speedup if best else None,
-        "verdict": best.comparison.verdict if best else None,
+        "verdict": best.comparison.verdict if best and best.comparison else None,
         "trial": _without_samples(to_json(trial)),
     }
 
@@ -124,9 +124,9 @@ def agreement(rows: list[dict[str, Any]], earlier: list[dict[str, Any]]) -> str:
         other = before.get(entry["case"])
         if other is None or not entry["us"] or not other["us"]:
             continue
-        ratios = [_ratio(e, other["best"]) for e in (entry, other)]
-        apart = f"{(ratios[0] / ratios[1] - 1) * 100:+.2f} %" if all(ratios) else "-"
-        shown = [significant(r) if r else "-" for r in ratios]
+        now, then = (_ratio(e, other["best"]) for e in (entry, other))
+        apart = f"{(now / then - 1) * 100:+.2f} %" if now and then else "-"
+        shown = [significant(ratio) if ratio else "-" for ratio in (now, then)]
         absolute = f"{(entry['us'] / other['us'] - 1) * 100:+.2f} %"
         lines.append(
             f"{entry['case']:<58} {significant(entry['us'], 4):>9} {significant(other['us'], 4):>9} {absolute:>8}"
@@ -205,7 +205,9 @@ def _case_line(entry: dict[str, Any], trial: Trial) -> str:
     point = trial.roofline
     shares = f"{percent(point.fraction)} {percent(point.fraction_measured)}" if point else ""
     best = fastest_baseline(trial.baselines)
-    told = f"{best.name} {duration_us(best.timing.median_us)}: ours {compared_with(best.comparison, 'it')}" if best else "none"
+    told = "none"
+    if best and best.timing and best.comparison:
+        told = f"{best.name} {duration_us(best.timing.median_us)}: ours {compared_with(best.comparison, 'it')}"
     return f"{entry['case']:<58} {duration_us(trial.timing.median_us):>9} {rate:>13} {shares:>15}   {told}"
 
 
@@ -221,7 +223,8 @@ def _baseline_words(baseline: BaselineResult) -> str:
         return f"{baseline.status}: {baseline.reason}"
     speedup = compared_value(baseline.comparison) if baseline.comparison else "not compared"
     compiled = f", compiled in {baseline.compile_s:.1f} s" if baseline.compile_s else ""
-    return f"{duration_us(baseline.timing.median_us):>9} {speedup}, {baseline.math_mode}{compiled}  {baseline.kernel_name[:100]}"
+    time = duration_us(baseline.timing.median_us) if baseline.timing else "-"
+    return f"{time:>9} {speedup}, {baseline.math_mode}{compiled}  {baseline.kernel_name[:100]}"
 
 
 def _ratio(entry: dict[str, Any], name: str | None) -> float | None:

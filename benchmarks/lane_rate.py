@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -102,13 +103,13 @@ def clock_steps(index: int) -> dict[str, float]:
         "one look at the card": milliseconds(lambda: clocks.look(watch.handle)),
     }
     clock, temperature = nvml.constant("NVML_CLOCK_SM"), nvml.constant("NVML_TEMPERATURE_GPU")
-    for name, *what in (
-        ("power", "nvmlDeviceGetPowerUsage"),
-        ("reasons", "nvmlDeviceGetCurrentClocksEventReasons"),
-        ("SM clock", "nvmlDeviceGetClockInfo", clock),
-        ("temperature", "nvmlDeviceGetTemperature", temperature),
+    for name, function, more in (
+        ("power", "nvmlDeviceGetPowerUsage", ()),
+        ("reasons", "nvmlDeviceGetCurrentClocksEventReasons", ()),
+        ("SM clock", "nvmlDeviceGetClockInfo", (clock,)),
+        ("temperature", "nvmlDeviceGetTemperature", (temperature,)),
     ):
-        found[f"  {name}"] = milliseconds(lambda what=what: nvml.read(what[0], watch.handle, *what[1:]))
+        found[f"  {name}"] = milliseconds(partial(nvml.read, function, watch.handle, *more))
     return found
 
 

@@ -22,7 +22,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import psutil
-from playwright.sync_api import Locator, Page, sync_playwright
+from playwright.sync_api import Locator, Page, Position, sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -174,7 +174,7 @@ def clicked(page: Page, knob: str, value: str, seen: str) -> float:
     return took
 
 
-def since_click(page: Page, button: Locator, seen: str, position: dict[str, float] | None = None) -> float:
+def since_click(page: Page, button: Locator, seen: str, position: Position | None = None) -> float:
     """Seconds on the browser's own clock from its click event until `seen` holds, looked at in every frame. `position`: where on the
     button, in pixels."""
     page.evaluate("() => addEventListener('click', () => { window.clickedAt = performance.now() }, { capture: true, once: true })")

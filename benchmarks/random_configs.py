@@ -30,7 +30,7 @@ from tileviz.compiler import targets  # noqa: E402
 from tileviz.engine import client  # noqa: E402
 from tileviz.engine.options import Measuring, Where  # noqa: E402
 from tileviz.engine.requests import Request, local_devices, resolve  # noqa: E402
-from tileviz.errors import BadRequest  # noqa: E402
+from tileviz.errors import BadRequest, TilevizError  # noqa: E402
 from tileviz.kernels.asked import AskedKernel  # noqa: E402
 from tileviz.kernels.card import Choice, Flag, Knob, Size  # noqa: E402
 from tileviz.kernels.toolkit.pass_configs import COMMAND_LINE_ONLY, OFFERED, choices, known_pass_configs  # noqa: E402
@@ -182,6 +182,8 @@ class Runner:
     def _ended(self) -> Iterator[Result]:
         for job, (draw, since) in list(self.flying.items()):
             view, seconds = client.watch(self.store, job), time.monotonic() - since
+            if view is None:
+                raise TilevizError(f"job {job} is not in the store any more")
             if view.active and seconds < self._most_s():
                 continue
             del self.flying[job]

@@ -20,6 +20,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -96,7 +97,7 @@ def swept(store: Store, device: str, **settings) -> tuple[dict, list[dict]]:
     view = sweeps.wait(store, sweep, timeout=1800)
     frame = store.sweep_frame(sweep)
     times = [row["ended"] for row in frame if row["status"] not in ("not_run", "pruned") and row["ended"]] or [began]
-    said = {"wall_s": time.time() - began, "main_s": view.seconds, "began": began, "counts": view.counts}
+    said: dict[str, Any] = {"wall_s": time.time() - began, "main_s": view.seconds, "began": began, "counts": view.counts}
     said |= {"first_s": min(times) - began, "last_s": max(times) - began, "phases": phases(store, frame)}
     return {**said, "lane_busy": view.notes.get("lane_busy", 0.0)}, frame
 

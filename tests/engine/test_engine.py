@@ -255,7 +255,7 @@ def test_a_measuring_process_that_the_system_killed_is_told_with_what_its_proble
     task.request = resolve("gemm", {"M": 1 << 14, "N": 1 << 14, "K": 1 << 14}, devices=[cpu_device()])
     task.trial, task.stage, task.phase = Trial("t", "gemm", task.request.problem, {}, "cpu", "cpu", "ok"), "measure", "check"
     task.child = SimpleNamespace(death=lambda: exit_words(-signal.SIGKILL), pid=1)
-    task._died()
+    task._died(task.child)
     words = "perhaps by the system for lack of memory (the problem needs about 9.7 GB with its reference)"
     assert store.trial("t").status == "crashed" and store.trial("t").reason.endswith(words)
 

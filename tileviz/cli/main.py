@@ -54,7 +54,7 @@ def _run(asked) -> int:
         if terminal.is_of_output(error):
             raise
         return _unexpected(error, asked.json)
-    except Exception as error:
+    except Exception as error:  # a fault of ours: a person gets a sentence, and the traceback lies in the log
         return _unexpected(error, asked.json)
 
 

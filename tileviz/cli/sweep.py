@@ -105,7 +105,7 @@ def export(asked) -> int:
 def bring_in(asked) -> int:
     store = Store()
     sweep = results.bring_in(store, Path(asked.file))
-    view = store.sweep(sweep)
+    view = results.there(store, sweep)
     if asked.json:
         print(json.dumps({"sweep": sweep, "kernel": view.kernel, "counts": view.counts}))
     else:

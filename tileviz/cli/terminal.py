@@ -2,6 +2,7 @@
 
 import codecs
 import errno
+import io
 import os
 import select
 import sys
@@ -63,11 +64,18 @@ def is_of_output(error: OSError) -> bool:
 
 
 def _spell_out() -> None:
-    codecs.register_error(HANDLER, lambda error: (plain(error.object[error.start : error.end]), error.end))
+    codecs.register_error(HANDLER, _spelled)
     sys.stdout, sys.stderr = (stream or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w") for stream in (sys.stdout, sys.stderr))
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
+        if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=HANDLER)
+
+
+def _spelled(error: UnicodeError) -> tuple[str, int]:
+    """(what is written in the place of letters that an encoding lacks, where it goes on)."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return plain(error.object[error.start : error.end]), error.end
 
 
 def _drop_the_rest() -> None:

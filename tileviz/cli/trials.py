@@ -26,7 +26,7 @@ CANCEL_WAIT_S = 15.0
 
 def compile(asked) -> int:
     """Generates and compiles; with `--emit` prints one text. `--emit source` without `--json` only lowers."""
-    text = field_of(asked.emit)
+    text = field_of(asked.emit) if asked.emit else None
     source_only = text == "source" and not asked.json
     store = StoreWithRecorded()
     request = resolve(
@@ -70,7 +70,7 @@ def show(asked) -> int:
     return status if asked.emit else 0
 
 
-def field_of(emit: str | None) -> str | None:
+def field_of(emit: str) -> str:
     """The field of an artifact that a word of `--emit` means."""
     return "source" if emit == "cuda" else emit
 
@@ -174,7 +174,8 @@ def _stop(store: Store, job: str, request: Request, asked) -> None:
 
 def _print(store: Store, trial: Trial, asked, artifact: str | None = None) -> int:
     """Prints a trial or one of its texts; the exit status is 0 when it is ok."""
-    text = field_of(getattr(asked, "emit", None))
+    emit = getattr(asked, "emit", None)
+    text = field_of(emit) if emit else None
     code = artifact or trial.artifact
     found = store.artifact(code) if code else None
     content, why_none = None, ""

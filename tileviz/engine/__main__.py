@@ -16,7 +16,7 @@ def main() -> int:
 
         settings.check()
         return serve()
-    except Exception as error:
+    except Exception as error:  # the last words of this process, whatever ends it
         logging.getLogger("tileviz.engine").exception("the engine dies")
         starts.died(tileviz_home(), os.getpid(), starts.last_words(error))
         return 1

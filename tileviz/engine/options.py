@@ -1,7 +1,7 @@
 """What is chosen of a run beside its kernel, problem and config: where it runs, and how it is measured."""
 
 from dataclasses import dataclass, fields
-from typing import Literal, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 from tileviz.errors import BadValue
 from tileviz.records import Device
@@ -60,7 +60,7 @@ class Measuring:
         """These fields alone."""
         return Measuring(**self.measured_by())
 
-    def measured_by(self) -> dict:
+    def measured_by(self) -> dict[str, Any]:
         """These fields by name, for another record that is a Measuring, too."""
         return {f.name: getattr(self, f.name) for f in fields(Measuring)}
 

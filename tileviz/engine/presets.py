@@ -128,7 +128,9 @@ def best_of(store: Store, view: SweepView) -> list[TunedConfig]:
 
 
 def tuned_of(trial: Trial, sweep: str = "", names: dict[str, str] | None = None) -> TunedConfig:
-    """A preset of a timed trial."""
+    """A preset of a timed trial. Raises BadRequest for one without a time."""
+    if trial.timing is None:
+        raise BadRequest(f"trial {trial.trial} has no time, so nothing starts from it")
     best = fastest_baseline(trial.baselines)
     return TunedConfig(
         id=new_id(),
@@ -141,7 +143,7 @@ def tuned_of(trial: Trial, sweep: str = "", names: dict[str, str] | None = None)
         tflops=trial.tflops,
         gbps=trial.gbps,
         baseline=best.title if best else "",
-        baseline_us=best.timing.median_us if best else None,
+        baseline_us=best.timing.median_us if best and best.timing else None,
         speedup=best.speedup if best else None,
         comparison=best.comparison if best else None,
         sweep=sweep,

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from tileviz import settings
 from tileviz.bench import facts, memory
@@ -21,6 +21,9 @@ from tileviz.kernels import kernel as kernel_of
 from tileviz.kernels.asked import AskedKernel
 from tileviz.records import Config, Device, Problem, Target, TunedConfig, canonical_json
 from tileviz.records_json import known_fields
+
+Until = Literal["all", "source"]
+"""How far a config is compiled: to all of its texts, or to the source alone."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,7 @@ class Request(Measuring):
     device: str | None = None
     """Where it runs; None for `compile`."""
     timeout_s: float = field(default=RUN_S, kw_only=True)
-    until: str = "all"
+    until: Until = "all"
     """`source` stops after lowering."""
     save: str | None = None
     """An .npz file for inputs and output."""
@@ -46,6 +49,13 @@ class Request(Measuring):
     """Why the target cannot express this at all: the trial is `unsupported`."""
     preset: str = ""
     """Where knobs that were not given come from, in words; empty for the kernel's plain defaults, or when all were given."""
+
+    @property
+    def runs_on(self) -> str:
+        """The device. Raises BadValue for a request that is only compiled."""
+        if self.device is None:
+            raise BadValue(f"this request of kind '{self.kind}' names no device to run on")
+        return self.device
 
     @property
     def key(self) -> str:
@@ -60,7 +70,7 @@ def resolve(
     kind: str = "run",
     where: Where = ANYWHERE,
     measuring: Measuring = USUAL,
-    until: str = "all",
+    until: Until = "all",
     presets: Iterable[TunedConfig] = (),
 ) -> Request:
     """Completes a request from what a person gave. Knobs that were not given come from the nearest of the `presets`, or else are the
@@ -89,7 +99,7 @@ def resolve(
         broken=broken,
         unsupported=cannot,
         preset=starts.source_words(tuned, described, full_problem) if tuned and not set(tuned.config) <= set(config or {}) else "",
-        **{**measuring.measured_by(), "timeout_s": measuring.timeout_s or RUN_S, "only_baselines": tuple(measuring.only_baselines)},
+        **replace(measuring, timeout_s=measuring.timeout_s or RUN_S, only_baselines=tuple(measuring.only_baselines)).measured_by(),
     )
 
 

@@ -9,7 +9,8 @@ import os
 import shlex
 import signal
 import time
-from multiprocessing.connection import wait
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from tileviz import settings
@@ -20,6 +21,7 @@ from tileviz.engine.jobs.ceilings import FACT, CeilingsJob, with_stored_ceilings
 from tileviz.engine.jobs.kinds import task_of
 from tileviz.engine.jobs.task import Task
 from tileviz.engine.processes import heartbeat, starts, tag
+from tileviz.engine.processes.channel import Connection, with_news
 from tileviz.engine.processes.lanes import Child, ForkServer, MeasureLane
 from tileviz.engine.requests import local_devices, usable
 from tileviz.errors import StoreError, TilevizError
@@ -146,14 +148,14 @@ class Engine:
 
     def _listen(self, timeout: float) -> None:
         """Waits for messages of the fork server and the children, and handles one of each."""
-        hear = {self.fork_server.control: self._hear_fork_server}
-        hear |= {c: lambda t=t, step=step: t.guarded(step) for t in self.tasks.values() for c, step in t.ears().items()}
-        hear |= {c.connection: lambda d=d: self._hear_facts(d) for d, c in self.facts.items()}
-        hear |= {c.connection: lambda c=c: self._hear_background(c) for c in self.background}
-        for ready in wait([connection for connection in hear if not connection.closed], timeout):
+        hear: dict[Connection, Callable[[], None]] = {self.fork_server.control: self._hear_fork_server}
+        hear |= {c: partial(t.guarded, step) for t in self.tasks.values() for c, step in t.ears().items()}
+        hear |= {c.connection: partial(self._hear_facts, d) for d, c in self.facts.items()}
+        hear |= {c.connection: partial(self._hear_background, c) for c in self.background}
+        for connection in with_news([connection for connection in hear if not connection.closed], timeout):
             self._beat()
             try:
-                hear[ready]()
+                hear[connection]()
             except StoreError as error:  # of a device's facts; a task hears its own
                 log.error("%s", error)
 

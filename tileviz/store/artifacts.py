@@ -102,6 +102,6 @@ def _replace(path: Path, content: bytes) -> None:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
         os.replace(name, path)
-    except BaseException:
+    except BaseException:  # Ctrl-C, too, leaves no half a file; it is raised again
         Path(name).unlink(missing_ok=True)
         raise

@@ -118,7 +118,7 @@ class Database:
             began = time.monotonic()
             try:
                 yield connection
-            except BaseException:
+            except BaseException:  # Ctrl-C, too, gives the lock back; it is raised again
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise

@@ -49,7 +49,7 @@ def _found(content: bytes, at: int, name_at: int, steps: list[tuple]) -> Iterato
     for key, key_at, value_at in _entries(content, at):
         if key == (int(number) if number else name) or (any_name and isinstance(key, str)):
             said = f".{name}" if name else f"[{key!r}]"
-            yield from ((said + below, *places) for below, *places in _found(content, value_at, key_at, rest))
+            yield from ((said + below, start, name) for below, start, name in _found(content, value_at, key_at, rest))
 
 
 def _entries(content: bytes, at: int) -> Iterator[tuple[str | int, int, int]]:
@@ -78,7 +78,7 @@ def _end(content: bytes, at: int) -> int:
         found = _TEXT.match(content, at) or _SCALAR.match(content, at)
         return found.end() if found else len(content)
     depth = 0
-    while (at := _TO_BRACKET.match(content, at).end()) < len(content):
+    while (at := _after(_TO_BRACKET, content, at)) < len(content):
         depth += {b"{": 1, b"[": 1, b"]": -1, b"}": -1}.get(content[at : at + 1], 0)  # 0: the quote of a text that breaks off
         at += 1
         if depth == 0:
@@ -87,4 +87,10 @@ def _end(content: bytes, at: int) -> int:
 
 
 def _after_blanks(content: bytes, at: int) -> int:
-    return _BLANKS.match(content, at).end()
+    return _after(_BLANKS, content, at)
+
+
+def _after(pattern: re.Pattern[bytes], content: bytes, at: int) -> int:
+    """Behind what the pattern matches here; here where it matches nothing."""
+    found = pattern.match(content, at)
+    return found.end() if found else at

@@ -10,18 +10,17 @@ import json
 import logging
 import lzma
 import sqlite3
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from tileviz import settings
 from tileviz.errors import StoreError
 from tileviz.records import Artifact, Config, Problem, Trial, TunedConfig, canonical_json
 from tileviz.records_json import trial_from_json
-from tileviz.store.artifacts import LINES, texts_of
-from tileviz.store.database import MIGRATIONS
+from tileviz.store.artifacts import LINES, ArtifactFiles, texts_of
+from tileviz.store.database import MIGRATIONS, Connection, Database
 from tileviz.store.rows import document
 from tileviz.store.store import Store
 from tileviz.store.sweeps import Pace, SweepView
@@ -38,46 +37,55 @@ LEAST_SCHEMA = 4
 is made again (`python -m benchmarks.record`)."""
 
 
-class ReadOnly:
-    """The part of `Database` that reads, on a file that nobody writes."""
+class ReadOnly(Database):
+    """A database in a file that nobody writes: what would raises StoreError."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
+        self.home, self.path, self.longest_lock_s = path.parent, path, 0.0
         with self.connect() as connection:
             version = connection.execute("PRAGMA user_version").fetchone()[0]
         if not LEAST_SCHEMA <= version <= len(MIGRATIONS):
             raise StoreError(f"{path} has schema {version}; this tileviz reads {LEAST_SCHEMA} to {len(MIGRATIONS)}")
 
-    @contextmanager
-    def connect(self) -> Generator[sqlite3.Connection]:
-        """Raises StoreError for whatever SQLite reports."""
-        connection = None
-        try:
-            connection = sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
-            connection.row_factory = sqlite3.Row
-            yield connection
-        except sqlite3.Error as error:
-            raise StoreError(f"the recorded results at {self.path} cannot be read: {error}") from error
-        finally:
-            if connection is not None:
-                connection.close()
+    def opened(self) -> Connection:
+        place = f"{self.path.absolute().as_uri()}?mode=ro&immutable=1"
+        return sqlite3.connect(place, uri=True, isolation_level=None, factory=Connection)
 
-    @contextmanager
-    def transaction(self) -> Generator[sqlite3.Connection]:
-        self.write()
-        yield  # a context manager is a generator
+    def _explained(self, error: Exception) -> StoreError:
+        return StoreError(f"the recorded results at {self.path} cannot be read: {error}")
 
-    def write(self, *_asked) -> int:
+    def write(self, statement: str, values: Sequence = ()) -> NoReturn:
+        self.refuse()
+
+    def write_many(self, statements: Iterable[tuple[str, Sequence]]) -> NoReturn:
+        self.refuse()
+
+    def transaction(self) -> NoReturn:
+        self.refuse()
+
+    def refuse(self) -> NoReturn:
+        """Raises StoreError for what would write."""
         raise StoreError(f"{self.path} comes with tileviz and is only read")
 
-    write_many = write
 
-
-class PackedFiles:
-    """Artifact texts within the file, as `ArtifactFiles` reads them from its folder."""
+class PackedFiles(ArtifactFiles):
+    """Artifact texts within the file, as `ArtifactFiles` reads them from its folder. What writes raises StoreError."""
 
     def __init__(self, database: ReadOnly) -> None:
+        super().__init__(database.home)
         self.database = database
+
+    def write(self, artifact: Artifact) -> NoReturn:
+        self.database.refuse()
+
+    def write_more(self, key: str, files: dict[str, str]) -> NoReturn:
+        self.database.refuse()
+
+    def remove(self, key: str) -> NoReturn:
+        self.database.refuse()
+
+    def clear(self) -> NoReturn:
+        self.database.refuse()
 
     def read(self, key: str, doc: dict) -> dict:
         """The texts of an artifact by field name; a text that is not kept is left out."""
@@ -102,8 +110,8 @@ class Recorded(Store):
 
     def __init__(self, path: Path) -> None:
         self.home = path.parent
-        self.database = ReadOnly(path)
-        self.files = PackedFiles(self.database)
+        database = ReadOnly(path)
+        self.database, self.files = database, PackedFiles(database)
         # the file never changes, and a page asks these several times in a run
         self._same = functools.lru_cache(maxsize=128)(self._find_same)
         self._tuned = functools.lru_cache(maxsize=32)(self._find_tuned)
@@ -173,31 +181,34 @@ class StoreWithRecorded(Store):
         return recorded()
 
     def trial(self, trial: str) -> Trial | None:
-        return super().trial(trial) or self._there("trial", trial)
+        return super().trial(trial) or (self.recorded.trial(trial) if self.recorded is not None else None)
 
     def artifact(self, key: str, *, complete: bool = False) -> Artifact | None:
-        return super().artifact(key, complete=complete) or self._there("artifact", key, complete=complete)
+        own = super().artifact(key, complete=complete)
+        return own or (self.recorded.artifact(key, complete=complete) if self.recorded is not None else None)
 
     def sweep(self, sweep: str) -> SweepView | None:
-        return super().sweep(sweep) or self._there("sweep", sweep)
+        return super().sweep(sweep) or (self.recorded.sweep(sweep) if self.recorded is not None else None)
 
     def sweep_pace(self, sweep: str) -> Pace:
-        return self.recorded.sweep_pace(sweep) if self._is_recorded(sweep) else super().sweep_pace(sweep)
+        there = self._recorded_with(sweep)
+        return super().sweep_pace(sweep) if there is None else there.sweep_pace(sweep)
 
     def sweep_frame(self, sweep: str, **wanted: Any) -> list[dict[str, Any]]:
-        return self.recorded.sweep_frame(sweep, **wanted) if self._is_recorded(sweep) else super().sweep_frame(sweep, **wanted)
+        there = self._recorded_with(sweep)
+        return super().sweep_frame(sweep, **wanted) if there is None else there.sweep_frame(sweep, **wanted)
 
     def sweep_columns(self, sweep: str) -> dict[str, list]:
-        return self.recorded.sweep_columns(sweep) if self._is_recorded(sweep) else super().sweep_columns(sweep)
+        there = self._recorded_with(sweep)
+        return super().sweep_columns(sweep) if there is None else there.sweep_columns(sweep)
 
     def trials_of_sweep(self, sweep: str) -> dict[str, dict[str, Any]]:
-        return self.recorded.trials_of_sweep(sweep) if self._is_recorded(sweep) else super().trials_of_sweep(sweep)
+        there = self._recorded_with(sweep)
+        return super().trials_of_sweep(sweep) if there is None else there.trials_of_sweep(sweep)
 
-    def _there(self, what: str, name: str, **more: Any):
-        return getattr(self.recorded, what)(name, **more) if self.recorded is not None else None
-
-    def _is_recorded(self, sweep: str) -> bool:
-        return self.recorded is not None and sweep in self.recorded.sweep_ids
+    def _recorded_with(self, sweep: str) -> Recorded | None:
+        """The recorded results, where this sweep is among them."""
+        return self.recorded if self.recorded is not None and sweep in self.recorded.sweep_ids else None
 
 
 def recorded() -> Recorded | None:

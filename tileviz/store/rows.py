@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from tileviz.errors import StoreError
-from tileviz.records import Trial
+from tileviz.records import ACTIVE, Trial
 from tileviz.records_json import to_json
 
 log = logging.getLogger("tileviz.store")
 
 T = TypeVar("T")
+
+ACTIVE_WORDS = "('" + "', '".join(ACTIVE) + "')"
+"""States of a job that has not ended, as SQL's `IN` takes them."""
 
 COLUMNS = ("key", "kernel", "target", "device", "status", "artifact", "created", "doc")
 """Of a trial's row beside its id; `swept` is 1 for a trial of a sweep, and stays so when a newer form is written."""

@@ -6,15 +6,14 @@ in 25 to 40 ms against 80 to 95, names the same place in an error, and reads int
 
 import re
 from bisect import bisect_left
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 from msgspec import Meta, Struct
 
 from tileviz.errors import BadRequest
-from tileviz.records import STATUSES
 from tileviz.store import json_place
-from tileviz.store.sweeps import NOT_RUN
+from tileviz.store.sweep_rows import RowStatus
 
 MOST = 2**63 - 1
 """The largest whole number that the store holds."""
@@ -37,17 +36,19 @@ Values = dict[Name, Value]
 Counts = dict[str, dict[str, Count]]
 Problems = Annotated[list[Values], Meta(min_length=1)]
 
-WORDS = {"status": (*STATUSES, NOT_RUN), "invalidity": ("timeout", "compile", "runtime", "correctness", "constraints", "correct")}
+Invalidity = Literal["timeout", "compile", "runtime", "correctness", "constraints", "correct"]
+"""T4's words for what became of a config."""
+
+WORDS: dict[str, tuple[str, ...]] = {"status": get_args(RowStatus), "invalidity": get_args(Invalidity)}
 """Fields that take one of some words."""
 
 
-class Results(Struct, kw_only=True):
-    """What became of a config: the columns that every format has."""
+class Outcome(Struct, kw_only=True):
+    """What became of a config."""
 
-    status: Literal[WORDS["status"]]
+    status: RowStatus
     reason: str = ""
     trial: Name | None = None
-    ordinal: Count | None = None
     same_as: Count | None = None
     median_us: Time | None = None
     p10_us: Time | None = None
@@ -74,7 +75,13 @@ class Results(Struct, kw_only=True):
     ended: Moment | None = None
 
 
-class Row(Results, kw_only=True):
+class Results(Outcome, kw_only=True):
+    """The columns that every format has."""
+
+    ordinal: Count | None = None
+
+
+class Row(Outcome, kw_only=True):
     """A row of our own JSON."""
 
     ordinal: Count
@@ -142,7 +149,7 @@ class Result(Struct, kw_only=True):
     """Of T4."""
 
     configuration: Values
-    invalidity: Literal[WORDS["invalidity"]]
+    invalidity: Invalidity
     times: Times = msgspec.field(default_factory=Times)
     timestamp: str | None = None
     objectives: list[Any] | None = None

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from tileviz.errors import StoreError
-from tileviz.records import Artifact, Device, JobView, Trial
+from tileviz.records import Artifact, Device, EndState, JobView, Trial
 from tileviz.records_json import artifact_from_json, device_from_json, to_json, trial_from_json
 from tileviz.store.artifacts import ArtifactFiles, without_texts
 from tileviz.store.database import Database
 from tileviz.store.deletion import DeletionStore
 from tileviz.store.home import tileviz_home
 from tileviz.store.presets import PresetStore
-from tileviz.store.rows import document, read_row, readable, trial_written, unread
+from tileviz.store.rows import ACTIVE_WORDS, document, read_row, readable, trial_written, unread
 from tileviz.store.sweeps import SweepStore
 
 log = logging.getLogger("tileviz.store")
@@ -69,7 +69,7 @@ class Store(SweepStore, PresetStore, DeletionStore):
     def jobs(self, *, active: bool = False, limit: int = 50, oldest_first: bool = False) -> list[JobView]:
         """Jobs, newest first, or as they are served; active ones alone on demand."""
         order = "created, rowid" if oldest_first else "created DESC, rowid DESC"
-        where = "WHERE state IN ('queued','running','cancelling')" if active else ""
+        where = f"WHERE state IN {ACTIVE_WORDS}" if active else ""
         with self.database.connect() as connection:
             rows = connection.execute(f"SELECT * FROM job {where} ORDER BY {order} LIMIT ?", (limit,)).fetchall()
             return readable(self.database.path, "job", rows, lambda row: _job_view(row, _position(connection, row)))
@@ -117,7 +117,7 @@ class Store(SweepStore, PresetStore, DeletionStore):
         """Points a job at its trial or artifact as soon as there is one."""
         self.database.write("UPDATE job SET trial=coalesce(?, trial), artifact=coalesce(?, artifact) WHERE id=?", (trial, artifact, job))
 
-    def finish(self, job: str, state: str, reason: str = "") -> None:
+    def finish(self, job: str, state: EndState, reason: str = "") -> None:
         """Ends a job as `done`, `failed` or `cancelled`."""
         now = time.time()
         self.database.write(
@@ -249,7 +249,7 @@ def _position(connection, row) -> int | None:
     """How many jobs are before a queued one; None when it is not queued."""
     if row is None or row["state"] != "queued":
         return None
-    ahead = connection.execute("SELECT count(*) FROM job WHERE state IN ('queued','running','cancelling') AND created<?", (row["created"],))
+    ahead = connection.execute(f"SELECT count(*) FROM job WHERE state IN {ACTIVE_WORDS} AND created<?", (row["created"],))
     return ahead.fetchone()[0]
 
 

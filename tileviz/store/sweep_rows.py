@@ -4,13 +4,16 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
-from tileviz.records import Trial, canonical_json
+from tileviz.records import Status, Trial, canonical_json
 from tileviz.records_json import to_json
 from tileviz.store.rows import trial_written
 
-NOT_RUN = "not_run"
+RowStatus = Literal[Status, "not_run"]
+"""What became of a config of a sweep."""
+
+NOT_RUN: Literal["not_run"] = "not_run"
 """Status of a row whose config was not tried (yet): not a trial's status."""
 
 ROWS_AT_ONCE = 100
@@ -33,7 +36,7 @@ class SweepRow:
     ordinal: int
     problem: int
     config: dict[str, Any]
-    status: str = NOT_RUN
+    status: RowStatus = NOT_RUN
     reason: str = ""
     same_as: int | None = None
     results: dict[str, Any] = field(default_factory=dict)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tileviz.measured import Best, best_of
-from tileviz.records import ACTIVE, SweepState, Trial
+from tileviz.records import ACTIVE, DECIDED, EndState, SweepState, Trial
 from tileviz.records_json import to_json
 from tileviz.store.part import StorePart
-from tileviz.store.rows import document
+from tileviz.store.rows import ACTIVE_WORDS, document
 from tileviz.store.sweep_rows import FLAGS, NOT_RUN, RESULTS, ROWS_AT_ONCE, SweepRow, rows_written, swept_trial_written
 
 PREPARING = "preparing"
@@ -90,7 +90,7 @@ class SweepStore(StorePart):
         request: dict[str, Any],
         rows: Iterable[SweepRow],
         *,
-        state: str = "queued",
+        state: SweepState = "queued",
         reason: str = "",
         job: str | None = None,
     ) -> None:
@@ -134,7 +134,7 @@ class SweepStore(StorePart):
             claimed = connection.execute(
                 "UPDATE sweep SET state='queued', reason='', ended=NULL, job=?, request=coalesce(?, request)"
                 " WHERE id=? AND job IS ? AND (state NOT IN ('queued', 'running')"
-                " OR NOT EXISTS (SELECT 1 FROM job WHERE id=? AND state IN ('queued', 'running', 'cancelling')))",
+                f" OR NOT EXISTS (SELECT 1 FROM job WHERE id=? AND state IN {ACTIVE_WORDS}))",
                 (job, request, sweep, before, before),
             )
             if claimed.rowcount:
@@ -148,7 +148,7 @@ class SweepStore(StorePart):
             (job, time.time(), sweep),
         )
 
-    def finish_sweep(self, sweep: str, state: str, reason: str = "", *, seconds: float | None = None) -> None:
+    def finish_sweep(self, sweep: str, state: EndState, reason: str = "", *, seconds: float | None = None) -> None:
         self.database.write(
             "UPDATE sweep SET state=?, reason=?, ended=?, seconds=coalesce(?, seconds) WHERE id=?",
             (state, reason, time.time(), seconds, sweep),
@@ -214,7 +214,7 @@ class SweepStore(StorePart):
         asked = "SELECT status, count(*) AS n FROM sweep_trial WHERE sweep=? AND same_as IS NULL GROUP BY status"
         with self.database.connect() as connection:
             counts = {row["status"]: row["n"] for row in connection.execute(asked, (sweep,))}
-        total = sum(n for status, n in counts.items() if status not in ("pruned", "unsupported"))
+        total = sum(n for status, n in counts.items() if status not in DECIDED)
         return Pace(total - counts.get(NOT_RUN, 0), total, counts)
 
     def sweep_frame(self, sweep: str, *, instructions: bool = True, statuses: Sequence[str] = ()) -> list[dict[str, Any]]:

@@ -13,20 +13,20 @@ from typing import Any
 import msgspec
 
 from tileviz.errors import BadRequest
-from tileviz.records import STATUSES
+from tileviz.records import STATUSES, Status
 from tileviz.store import schemas
 from tileviz.store.sweep_file import SweepFile, sweep_file
 from tileviz.store.sweeps import NOT_RUN, SweepView
 
 VERSION = "1.0.0"
 
-INVALIDITY = {
+INVALIDITY: dict[Status, schemas.Invalidity] = {
     "ok": "correct", "pruned": "constraints", "unsupported": "constraints", "compile_failed": "compile", "launch_failed": "runtime",
     "runtime_failed": "runtime", "crashed": "runtime", "wrong_result": "correctness", "timeout": "timeout", "cancelled": "runtime",
 }  # fmt: skip
 """T4's word for each status."""
 
-STATUS_OF = {
+STATUS_OF: dict[schemas.Invalidity, Status] = {
     "correct": "ok", "constraints": "pruned", "compile": "compile_failed", "runtime": "runtime_failed", "correctness": "wrong_result",
     "timeout": "timeout",
 }  # fmt: skip

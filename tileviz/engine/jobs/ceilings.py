@@ -34,7 +34,7 @@ class CeilingsJob:
         return replace(self.device, facts={**self.device.facts, FACT: to_json(found)})
 
 
-class CeilingsTask(LaneTask):
+class CeilingsTask(LaneTask[OnDevice]):
     """Leaves the device with its ceilings in the store."""
 
     what = "measuring the ceilings"
@@ -46,7 +46,7 @@ class CeilingsTask(LaneTask):
         known = {d.id: d for d in (*self.engine.devices, *self.store.devices())}
         return CeilingsJob(known[self.request.device])
 
-    def keep(self, device: Device) -> None:
+    def keep(self, device: Device, /) -> None:
         self.store.save_device(device)
 
 

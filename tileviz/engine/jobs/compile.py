@@ -4,40 +4,38 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tileviz import lens, texts
-from tileviz.compiler import pipeline, targets
+from tileviz.compiler import pipeline
 from tileviz.engine.jobs.compiled import blank_trial, with_code
+from tileviz.engine.jobs.lowering import LoweringJob
 from tileviz.engine.jobs.task import Task
 from tileviz.engine.processes.reports import Report, quiet
 from tileviz.engine.requests import Request, request_from_json
-from tileviz.kernels import code as code_of
-from tileviz.records import Artifact, JobView, Trial
+from tileviz.records import Artifact, JobView, Status, Trial
 from tileviz.store import Store, new_id
 
 
 @dataclass(frozen=True)
-class CompileJob:
+class CompileJob(LoweringJob):
     """Tile program to artifact: source, PTX, cubin, SASS, resources, counts."""
 
-    request: Request
     executable: bool = False
     """Also leave what the measure lane loads: needs a C++ compiler."""
 
     def __call__(self, report: Report = quiet) -> Artifact:
-        request, described = self.request, code_of(self.request.kernel)
-        target = targets.target(request.target)
+        source = self.kernel.source
 
         def on_source(artifact: Artifact) -> None:
             report("source", finished(artifact))
 
         def finished(artifact: Artifact) -> Artifact:
-            return replace(counted(artifact), program=artifact.program or described.source)
+            return replace(counted(artifact), program=artifact.program or source)
 
         artifact = pipeline.compile_program(
-            lambda: described.build(request.problem, request.config, target),
-            target,
-            described.pass_configs(request.config),
-            key=request.key,
-            until=request.until,
+            self.build,
+            self.target,
+            self.pass_configs,
+            key=self.request.key,
+            until=self.request.until,
             executable=self.executable,
             report=lambda phase: report("phase", phase),
             on_source=on_source,
@@ -45,7 +43,7 @@ class CompileJob:
         return finished(artifact)
 
 
-class CompileTask(Task):
+class CompileTask(Task[Request]):
     """Leaves the code of one config, and a trial that says what it takes or why there is none."""
 
     executable = False
@@ -71,7 +69,7 @@ class CompileTask(Task):
         elif kind == "trial":
             self._save(value)
 
-    def made(self, artifact: Artifact) -> None:
+    def made(self, artifact: Artifact, /) -> None:
         self.store.save_artifact(artifact, complete=self.request.until == "all")
         if self.request.until == "all":
             self.engine.prepare(self.request.target)
@@ -82,7 +80,7 @@ class CompileTask(Task):
         self._save(self.trial)
         self._end("done")
 
-    def refuse(self, status: str, reason: str, detail: str = "") -> None:
+    def refuse(self, status: Status, reason: str, detail: str = "") -> None:
         """The trial keeps what went wrong; the job itself is done."""
         self._save(replace(self.trial, status=status, reason=reason, detail=detail))
         self._end("done")

@@ -7,7 +7,7 @@ from tileviz.compiler import targets
 from tileviz.compiler.resources import no_room
 from tileviz.engine.requests import Request
 from tileviz.lens.stops import stops
-from tileviz.records import Artifact, Trial
+from tileviz.records import Artifact, Status, Trial
 from tileviz.store import new_id
 
 
@@ -35,7 +35,7 @@ def with_code(trial: Trial, artifact: Artifact, seconds: dict[str, float]) -> Tr
     return replace(trial, **taken, status=status, reason=reason)
 
 
-def outcome(artifact: Artifact) -> tuple[str, str]:
+def outcome(artifact: Artifact) -> tuple[Status, str]:
     """(status, reason): `launch_failed` where no block fits on an SM, `unsupported` where the code stops itself, else `ok`."""
     if reason := no_room(artifact.resources, targets.target(artifact.target)):
         return "launch_failed", reason

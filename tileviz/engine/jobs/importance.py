@@ -37,7 +37,7 @@ class ImportanceJob:
         return {number: importance(timed) for number, timed in self.problems}
 
 
-class ImportanceTask(Task):
+class ImportanceTask(Task[Request]):
     """An importance on its way through the engine. It leaves a note with the sweep and no trial."""
 
     def begin(self) -> None:
@@ -48,15 +48,17 @@ class ImportanceTask(Task):
         self.request = Request(KIND, view.kernel, view.request["problems"][0], {}, view.target)
         self.ask_child(ImportanceJob(timed_configs(self.store, sweep)))
 
-    def made(self, found: dict[int, dict[str, float]]) -> None:
+    def made(self, found: dict[int, dict[str, float]], /) -> None:
         stored = {"of": self.doc["of"], "shares": {str(number): shares for number, shares in found.items()}}
         self.store.note_sweep(self.doc["sweep"], notes={KIND: stored})
         self._end("done")
 
 
 def submit(store: Store, sweep: str) -> str:
-    """Queues the importance of a sweep's knobs and gives the job's id."""
+    """Queues the importance of a sweep's knobs and gives the job's id. Raises BadRequest for a sweep that is not there."""
     view = store.sweep(sweep)
+    if view is None:
+        raise BadRequest(f"no sweep '{sweep}' under {store.home}")
     return client.queue(store, KIND, {"kind": KIND, "sweep": sweep, "kernel": view.kernel, "of": view.counts.get("ok", 0)})
 
 
@@ -85,7 +87,9 @@ def importance(timed: Sequence[tuple[Config, float]]) -> dict[str, float]:
         return {}
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     values = {name: sorted({str(config.get(name)) for config, _ in timed}) for name in names}
-    spaces = {name: optuna.distributions.CategoricalDistribution(found) for name, found in values.items()}
+    spaces: dict[str, optuna.distributions.BaseDistribution] = {
+        name: optuna.distributions.CategoricalDistribution(found) for name, found in values.items()
+    }
     study = optuna.create_study()
     study.add_trials(
         optuna.trial.create_trial(params={name: str(config.get(name)) for name in names}, distributions=spaces, value=us)

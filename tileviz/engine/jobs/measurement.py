@@ -32,9 +32,10 @@ class Measurement:
         self.math_mode = self.kernel.math_mode(request.problem, self.target)
         self.cost = self.kernel.cost(request.problem)
         self.peaks = None
-        self.index = None if request.device == "cpu" else int(request.device.partition(":")[2])
-        self.timer = pick_timer(request.device, flush=request.flush)
-        self.ceilings = stored_ceilings(request.device)
+        self.device = request.runs_on
+        self.index = None if self.device == "cpu" else int(self.device.partition(":")[2])
+        self.timer = pick_timer(self.device, flush=request.flush)
+        self.ceilings = stored_ceilings(self.device)
         self.call: Callable | None = None
 
     def run(self, *, measure: bool, skip: tuple[str, ...]) -> Trial:
@@ -62,12 +63,12 @@ class Measurement:
         self.inputs = self._drawn(self.request.seed, self.request.inputs)
         self.truth = self._truth()
         shape, dtype = self.kernel.output(self.request.problem)
-        self.output = draws.nan_filled(shape, dtype, self.request.device)
+        self.output = draws.nan_filled(shape, dtype, self.device)
         self.spare: tuple = ()
         self.spare_truth: Truth | None = None
 
     def _drawn(self, seed: int, kind: str) -> tuple:
-        return self.kernel.inputs(self.request.problem, draws.Draw(self.request.device, seed, kind))
+        return self.kernel.inputs(self.request.problem, draws.Draw(self.device, seed, kind))
 
     def _truth(self) -> Truth:
         return Truth.of(self.kernel, self.request.problem, self.inputs)
@@ -181,7 +182,7 @@ class Measurement:
     def _run_baselines(self, skip: tuple[str, ...]) -> None:
         setting = baselines.Setting(
             self.request.problem,
-            self.request.device,
+            self.device,
             self.inputs,
             self.timer,
             self.verdict_of,
@@ -190,7 +191,7 @@ class Measurement:
             verdict_of_changed=self.verdict_of_changed,
         )
         only = self.request.only_baselines
-        for baseline in baselines.expanded(self.kernel.baselines, self.request.device):
+        for baseline in baselines.expanded(self.kernel.baselines, self.device):
             if baseline.name in skip or (only and baseline.name not in only):
                 continue
             if not baselines.why_not(setting, baseline):
@@ -202,11 +203,12 @@ class Measurement:
 
     def _measure_in_turn(self, ready: dict[str, turns.Entrant]) -> None:
         """Ours and the baselines that are right, again in turn; then every comparison anew."""
-        if not ready:
+        ours = self.trial.timing
+        if not ready or ours is None:
             return
         self.report("phase", IN_TURN)
         call, plan = self._executable(), turns.CPU_TURNS if self.index is None else turns.GPU_TURNS
-        entrants = {OURS: turns.Entrant(lambda: call(*self.inputs, self.output), self.trial.timing), **ready}
+        entrants = {OURS: turns.Entrant(lambda: call(*self.inputs, self.output), ours), **ready}
         timings = turns.in_turn(OURS, entrants, self.timer, plan, self.request.l2, self._watch)
         if not timings:
             return
@@ -219,7 +221,7 @@ class Measurement:
         return baselines.against(replace(result, comparison=None, speedup=None), self.trial.timing)
 
     def _fingerprint(self) -> dict:
-        device = next(d for d in facts.local_devices() if d.id == self.request.device)
+        device = next(d for d in facts.local_devices() if d.id == self.device)
         return {**device.fingerprint, "kernel_source": self.kernel.source_hash}
 
     def _save_arrays(self) -> None:

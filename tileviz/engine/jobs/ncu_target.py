@@ -27,10 +27,11 @@ def launch_once(request: Request) -> None:
     import torch
 
     described, target = code_of(request.kernel), targets.target(request.target)
-    torch.cuda.set_device(request.device)
-    inputs = described.inputs(request.problem, draws.Draw(request.device, request.seed, request.inputs))
+    device = request.runs_on
+    torch.cuda.set_device(device)
+    inputs = described.inputs(request.problem, draws.Draw(device, request.seed, request.inputs))
     shape, dtype = described.output(request.problem)
-    output = draws.nan_filled(shape, dtype, request.device)
+    output = draws.nan_filled(shape, dtype, device)
     build = lambda: described.build(request.problem, request.config, target)
     call = runtime.executable(build, target, described.pass_configs(request.config))
     for _ in range(WARM_UP):

@@ -16,6 +16,7 @@ from tileviz.engine.processes.lanes import python_path
 from tileviz.engine.processes.reports import Report, quiet
 from tileviz.engine.requests import Request, request_from_json
 from tileviz.errors import ToolMissing
+from tileviz.records import Status
 from tileviz.records_json import to_json
 from tileviz.store import Store
 
@@ -34,7 +35,7 @@ class NcuJob:
         reason = ncu.is_available()
         if reason:
             raise ToolMissing(reason)
-        with device_lock(self.request.device, report), tempfile.TemporaryDirectory() as folder:
+        with device_lock(self.request.runs_on, report), tempfile.TemporaryDirectory() as folder:
             report("phase", "profile")
             path = Path(folder) / "request.json"
             path.write_text(json.dumps(asdict(self.request)))
@@ -42,7 +43,7 @@ class NcuJob:
             return tuple(ncu.profile(target, ncu.metrics(ncu.known_metrics()), self.timeout_s, {"PYTHONPATH": python_path()}))
 
 
-class ProfileTask(LaneTask):
+class ProfileTask(LaneTask[Request]):
     """Leaves what Nsight Compute measured in the trial it is of; where it cannot measure, the sentence that says why."""
 
     what = "profiling"
@@ -57,14 +58,14 @@ class ProfileTask(LaneTask):
     def lane_job(self) -> NcuJob:
         return NcuJob(self.request)
 
-    def keep(self, launches) -> None:
+    def keep(self, launches: tuple[ncu.Launch, ...], /) -> None:
         longest = max(launches, key=lambda launch: launch.duration_us or 0.0, default=None)
         if longest is None:
             self._write({"reason": "ncu saw no launch of this kernel"})
         else:
             self._write({**to_json(longest), "launches": len(launches)})
 
-    def refuse(self, status: str, reason: str, detail: str = "") -> None:
+    def refuse(self, status: Status, reason: str, detail: str = "") -> None:
         self._write({"reason": reason})
         self._end("done")
 

@@ -25,7 +25,7 @@ from tileviz.engine.sweeps.request import sweep_from_json
 from tileviz.errors import BadRequest
 from tileviz.kernels import code as code_of
 from tileviz.kernels import kernel as kernel_of
-from tileviz.records import Artifact, Config, JobView, Trial
+from tileviz.records import DECIDED, Artifact, Config, JobView, Status, Trial
 from tileviz.records_json import to_json
 from tileviz.store import Store
 from tileviz.store.sweeps import SweepView
@@ -70,10 +70,11 @@ class RaceJob:
 
         request, described = self.request, code_of(self.request.kernel)
         target = targets.target(request.target)
-        with device_lock(request.device, report):
+        device = request.runs_on
+        with device_lock(device, report):
             report("phase", PHASE)
-            torch.cuda.set_device(int(request.device.partition(":")[2]))
-            inputs = list(described.inputs(request.problem, Draw(request.device, request.seed, request.inputs)))
+            torch.cuda.set_device(int(device.partition(":")[2]))
+            inputs = list(described.inputs(request.problem, Draw(device, request.seed, request.inputs)))
             found = autotuner.tuned(lambda knobs: described.build(request.problem, knobs, target), self.configs, target, lambda: inputs)
         return Raced(found.config, found.latency_us, found.seconds, found.tried, found.failed)
 
@@ -90,7 +91,7 @@ class BesideJob:
 
         request, blank = self.theirs
         bench = bench_of(request)
-        with device_lock(request.device, report):
+        with device_lock(request.runs_on, report):
             theirs = bench.measured(request, blank, report, None, True)
             ours = self.ours[1] if self.ours else None
             tied = [theirs.trial]
@@ -100,7 +101,7 @@ class BesideJob:
         return ours, theirs, tied
 
 
-class RaceTask(LaneTask):
+class RaceTask(LaneTask[Request]):
     """Waits for the device, races in a child of its own, compiles the winner where it is not stored, and times it beside our best."""
 
     start_child: Callable = staticmethod(spawn_child)
@@ -124,13 +125,14 @@ class RaceTask(LaneTask):
     @property
     def folder(self) -> Path:
         """What the race writes goes here: the log, the compiled code. One race at a time on a device."""
-        return self.store.home / f"rival-{self.request.device.replace(':', '-')}"
+        return self.store.home / f"rival-{self.request.runs_on.replace(':', '-')}"
 
     def asked(self) -> Request:
         self.sweep, self.problem = self.doc["sweep"], self.doc["problem"]
         view = self.store.sweep(self.sweep)
-        refused = why_not(view) if view is not None else f"sweep {self.sweep} is not in the store"
-        if refused:
+        if view is None:
+            raise BadRequest(f"sweep {self.sweep} is not in the store")
+        if refused := why_not(view):
             raise BadRequest(refused)
         self.configs = configs_of(self.store, self.sweep, self.problem)
         if not self.configs:
@@ -152,7 +154,7 @@ class RaceTask(LaneTask):
         self.folder.mkdir()
         self._hand_over(self.start_child(), self.race_job(self.request, self.configs, str(self.folder)))
 
-    def lane_job(self):
+    def lane_job(self) -> Callable[..., Any]:
         return self.beside_job((self.request, self.trial), self._ours())
 
     def _done(self, value: Any) -> None:
@@ -169,7 +171,7 @@ class RaceTask(LaneTask):
         else:
             self.ask_child(self.compile_job(request, executable=True))
 
-    def made(self, artifact: Artifact) -> None:
+    def made(self, artifact: Artifact, /) -> None:
         self.store.save_artifact(artifact)
         self._go_on_with(artifact)
 
@@ -185,7 +187,7 @@ class RaceTask(LaneTask):
         if kind == "source":
             self.store.save_artifact(value, complete=False)
 
-    def keep(self, value: tuple[Trial | None, Trial, list[str]]) -> None:
+    def keep(self, value: tuple[Trial | None, Trial, list[str]], /) -> None:
         ours, theirs, tied = value
         self.store.save_trial(theirs)
         said: dict[str, Any] = {"trial": theirs.trial, "checked": theirs.status}
@@ -193,17 +195,17 @@ class RaceTask(LaneTask):
             said["reason"] = f"its config did not pass our check: {theirs.reason}"
         if theirs.timing is not None:
             said |= {"measured_us": theirs.timing.median_us, "timer": theirs.timing.timer}
-        if ours is not None:
+        if ours is not None and ours.timing is not None:
             same = self._code(ours.config) == self._code(theirs.config)
             said |= {"same": same, "tied": same or len(tied) > 1}
             said |= {"ours_us": ours.timing.median_us, "ours_trial": ours.trial, "ours_config": ours.config}
         self._note(said)
 
-    def refuse(self, status: str, reason: str, detail: str = "") -> None:
+    def refuse(self, status: Status, reason: str, detail: str = "") -> None:
         self._note({"reason": reason})
         super().refuse(status, reason, detail)
 
-    def _failed(self, status: str, reason: str, detail: str) -> None:
+    def _failed(self, status: Status, reason: str, detail: str) -> None:
         if self.stage == "race":
             self._kill()
             self.refuse(status, reason, detail)
@@ -225,7 +227,8 @@ class RaceTask(LaneTask):
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _ours(self) -> tuple[Request, Trial] | None:
-        best = self.store.sweep(self.sweep).best.get(self.problem)
+        view = self.store.sweep(self.sweep)
+        best = view.best.get(self.problem) if view is not None else None
         trial = self.store.trial(best) if best else None
         return None if trial is None or trial.timing is None else (self.swept.trial_request(self.problem, trial.config), trial)
 
@@ -261,17 +264,16 @@ def configs_of(store: Store, sweep: str, problem: int) -> tuple[Config, ...]:
     """The list that both race over: every requested config that breaks no rule, equal ones once, whether the sweep tried it or not."""
     rows = store.sweep_frame(sweep, instructions=False)
     return tuple(
-        row["config"]
-        for row in rows
-        if row["problem_index"] == problem and row["same_as"] is None and row["status"] not in ("pruned", "unsupported")
+        row["config"] for row in rows if row["problem_index"] == problem and row["same_as"] is None and row["status"] not in DECIDED
     )
 
 
 def submit(store: Store, sweep: str, problem: int = 0, timeout_s: float | None = None) -> str:
     """Queues a race and gives the job's id; it begins when the sweep has ended. Raises BadRequest where there can be none."""
     view = store.sweep(sweep)
-    refused = why_not(view) if view is not None else f"no sweep '{sweep}' under {store.home}"
-    if refused:
+    if view is None:
+        raise BadRequest(f"no sweep '{sweep}' under {store.home}")
+    if refused := why_not(view):
         raise BadRequest(refused)
     asked = {"kind": KIND, "sweep": sweep, "problem": problem, "kernel": view.kernel, "target": view.target, "device": view.device}
     return client.queue(store, KIND, {**asked, "timeout_s": timeout_s})

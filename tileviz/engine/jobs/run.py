@@ -8,7 +8,7 @@ from tileviz.engine.processes.device_lock import device_lock
 from tileviz.engine.processes.reports import Report, quiet
 from tileviz.engine.requests import Request, death_words
 from tileviz.measured import BaselineResult
-from tileviz.records import Trial
+from tileviz.records import Status, Trial
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class MeasureJob:
     def __call__(self, report: Report = quiet) -> Trial:
         from tileviz.engine.jobs.measurement import Measurement
 
-        with device_lock(self.request.device, report):
+        with device_lock(self.request.runs_on, report):
             return Measurement(self.request, self.trial, report).run(measure=self.measure, skip=self.skip)
 
 
@@ -41,11 +41,11 @@ class RunTask(CompileTask):
         """The measuring that is left to do."""
         return MeasureJob(self.request, self.trial, measure=self.trial.timing is None, skip=tuple(b.name for b in self.trial.baselines))
 
-    def measured(self, trial: Trial) -> None:
+    def measured(self, trial: Trial, /) -> None:
         self._save(trial)
         self._end("done")
 
-    def lost(self, status: str, reason: str) -> None:
+    def lost(self, status: Status, reason: str) -> None:
         if self._in_baseline():
             self._baseline_lost(status, reason)
         elif self.phase == IN_TURN:
@@ -65,7 +65,7 @@ class RunTask(CompileTask):
             return f"the process died: {how}"
         return super().death_words(death_words(how, self.request.kernel, self.request.problem) if self.stage == "measure" else how)
 
-    def _baseline_lost(self, status: str, reason: str) -> None:
+    def _baseline_lost(self, status: Status, reason: str) -> None:
         """Notes it and goes on with the others in a new child."""
         self._kill()
         name = self.phase.removeprefix(BASELINE)

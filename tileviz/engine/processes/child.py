@@ -38,7 +38,7 @@ def run_job(job, connection: Connection) -> None:
         value = job(lambda *message: connection.send(message))
     except TilevizError as error:
         connection.send(("failed", error.status or "runtime_failed", error.message, error.detail))
-    except Exception as error:
+    except Exception as error:  # a kernel's own code, TileLang and torch raise what they like, and it is this job's result
         connection.send(("failed", "runtime_failed", *_told(error)))
     else:
         connection.send(("done", value))

@@ -3,7 +3,7 @@
 import fcntl
 import functools
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,7 +16,7 @@ WAITING = "another tileviz measures on this device"
 
 
 @contextmanager
-def device_lock(device: str, report: Report) -> Iterator[None]:
+def device_lock(device: str, report: Report) -> Generator[None]:
     """Holds the lock of `cuda:N`; freed by the kernel when the child dies. The CPU has none: its runs make no claim of speed."""
     if device == "cpu":
         yield

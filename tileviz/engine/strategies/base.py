@@ -53,5 +53,5 @@ class Strategy:
     @property
     def best(self) -> int | None:
         """The fastest config told so far."""
-        timed = [index for index, value in self.told.items() if value is not None]
-        return min(timed, key=lambda index: self.told[index], default=None)
+        timed = {index: value for index, value in self.told.items() if value is not None}
+        return min(timed, key=lambda index: timed[index], default=None)

@@ -30,7 +30,9 @@ class Tpe(Strategy):
         self.places = {self._key(config): index for index, config in enumerate(self.configs)}
         sampler = optuna.samplers.TPESampler(seed=self.seed, n_startup_trials=STARTUP, constant_liar=True)
         self.study = optuna.create_study(direction="minimize", sampler=sampler)
-        self.space = {name: optuna.distributions.CategoricalDistribution(range(len(found))) for name, found in self.values.items()}
+        self.space: dict[str, optuna.distributions.BaseDistribution] = {
+            name: optuna.distributions.CategoricalDistribution(range(len(found))) for name, found in self.values.items()
+        }
         self.trials: dict[int, object] = {}
 
     def choose(self) -> int:

@@ -2,6 +2,7 @@
 
 from collections import deque
 from dataclasses import replace
+from typing import Literal
 
 from tileviz.bench.baselines import MAX_AUTOTUNE
 from tileviz.engine.jobs.phases import BASELINE
@@ -9,7 +10,10 @@ from tileviz.engine.jobs.run import MeasureJob
 from tileviz.engine.sweeps.jobs import FinalsJob
 from tileviz.kernels import kernel as kernel_of
 from tileviz.measured import BaselineResult, best_of, ranked
-from tileviz.records import Trial
+from tileviz.records import Status, Trial
+
+FinalStep = tuple[Literal["turns", "baselines"], int]
+"""What is measured, and of which problem, by its place."""
 
 
 class Finals:
@@ -23,7 +27,7 @@ class Finals:
         view = self.store.sweep(self.sweep)
         rows = self.store.sweep_frame(self.sweep, instructions=False, statuses=("ok",))
         self.rows = {row["trial"]: row for row in rows if row["same_as"] is None}
-        self.steps: deque = deque()
+        self.steps: deque[FinalStep] = deque()
         self.best: dict[int, Trial] = {}
         for number in range(len(self.request.problems)):
             if new_trials or number not in view.tied:
@@ -31,7 +35,7 @@ class Finals:
             elif found := best_of(self._rows_of(number), view.tied[number]):
                 self.best[number] = self.store.trial(found["trial"])
             self.steps.append(("baselines", number))
-        self.now: tuple[str, int] | None = None
+        self.now: FinalStep | None = None
         self.skip: tuple[str, ...] = ()
 
     def advance(self) -> None:
@@ -57,13 +61,14 @@ class Finals:
             self._save([rest[0]])
         elif kind == "done":
             self.task.leave_lane()
-            self._done(rest[0])
+            if self.now is not None:
+                self._done(self.now, rest[0])
         elif kind == "failed":
             self.task.leave_lane(spoiled=True)
-            self._note(f"{rest[1]}")
-            self.now = None
+            if self.now is not None:
+                self._note(self.now, f"{rest[1]}")
 
-    def lost(self, status: str, reason: str) -> None:
+    def lost(self, status: Status, reason: str) -> None:
         """The lane's child died or ran over: in a baseline the others still get their turn."""
         if self.now is None:
             return
@@ -73,8 +78,7 @@ class Finals:
             lost = BaselineResult(name, name, status, reason)
             self._save([replace(self.best[number], baselines=(*self.best[number].baselines, lost))])
             return
-        self._note(reason)
-        self.now = None
+        self._note(self.now, reason)
 
     def _begin_turns(self, number: int) -> None:
         """The finalists of a problem, fastest first. A single one needs no turns; there is none where every config is launch-bound."""
@@ -111,8 +115,8 @@ class Finals:
         compiled = [baseline.name for baseline in kernel_of(self.request.kernel).baselines if baseline.compiles]
         return (*compiled, *(f"{name}{MAX_AUTOTUNE}" for name in compiled))
 
-    def _done(self, value) -> None:
-        kind, number = self.now
+    def _done(self, step: FinalStep, value) -> None:
+        kind, number = step
         if kind == "baselines":
             self._save([value])
             self.now = None
@@ -140,7 +144,9 @@ class Finals:
     def _phase(self, phase: str) -> None:
         self.task._start_phase(phase)
 
-    def _note(self, reason: str) -> None:
-        kind, number = self.now
+    def _note(self, step: FinalStep, reason: str) -> None:
+        """Says with the sweep why a step failed; the next one follows."""
+        kind, number = step
         what = "the best configs were not measured again in turn" if kind == "turns" else "the baselines were not all measured"
         self.store.note_sweep(self.sweep, notes={f"{kind} {number}": f"{what}: {reason}"}, tied={number: []} if kind == "turns" else None)
+        self.now = None

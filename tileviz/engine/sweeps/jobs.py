@@ -48,7 +48,7 @@ class ConfigJob:
     def __call__(self, report: Report = quiet) -> Trial:
         from tileviz.engine.sweeps.measure import bench_of
 
-        with device_lock(self.request.device, report):
+        with device_lock(self.request.runs_on, report):
             return bench_of(self.request).measured(self.request, self.trial, report, self.best_us, self.patient)
 
 
@@ -61,7 +61,7 @@ class FinalsJob:
     def __call__(self, report: Report = quiet) -> tuple[list[Trial], list[str]]:
         from tileviz.engine.sweeps.measure import bench_of
 
-        with device_lock(self.entries[0][0].device, report):
+        with device_lock(self.entries[0][0].runs_on, report):
             return bench_of(self.entries[0][0]).finals(self.entries, report)
 
 

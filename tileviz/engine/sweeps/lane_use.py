@@ -4,9 +4,10 @@ import time
 
 from tileviz.engine.jobs.task import Task
 from tileviz.engine.processes.device_lock import WAITING
+from tileviz.engine.sweeps.request import SweepRequest
 
 
-class LaneUser(Task):
+class LaneUser(Task[SweepRequest]):
     """A task with `request.device`, whose `child` is the lane's while it has it."""
 
     lane_phase = "start"

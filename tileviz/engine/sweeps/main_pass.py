@@ -15,7 +15,7 @@ from tileviz.engine.sweeps.pool import CompilePool, Item
 from tileviz.engine.sweeps.request import SweepRequest
 from tileviz.engine.sweeps.search import Search
 from tileviz.kernels import kernel as kernel_of
-from tileviz.records import Artifact, Trial, canonical_json
+from tileviz.records import Artifact, Status, Trial, canonical_json
 from tileviz.store import Store
 from tileviz.store.sweeps import SweepView
 
@@ -186,19 +186,19 @@ class MainPass:
             self.item.trial = rest[0]
         elif kind == "done":
             self.task.leave_lane()
-            self._measured(rest[0])
+            self._measured(self.item, rest[0])
         elif kind == "failed":
             status, reason, detail = rest
             self.task.leave_lane(spoiled=status == "runtime_failed")
-            self._measured(self.item.ended(status, reason, detail))
+            self._measured(self.item, self.item.ended(status, reason, detail))
 
-    def lost(self, status: str, reason: str) -> None:
+    def lost(self, status: Status, reason: str) -> None:
         """The lane's child died or ran over."""
         if self.item is not None:
-            self._measured(self.item.ended(status, f"check and timing was {reason}" if status == "timeout" else reason))
+            self._measured(self.item, self.item.ended(status, f"check and timing was {reason}" if status == "timeout" else reason))
 
-    def _measured(self, trial: Trial) -> None:
-        item, self.item = self.item, None
+    def _measured(self, item: Item, trial: Trial) -> None:
+        self.item = None
         self._finish(item, trial)
 
     # what came of a config

@@ -12,6 +12,7 @@ from tileviz.bench.references import Truth
 from tileviz.bench.statistics import tied_best
 from tileviz.bench.timers import Plan
 from tileviz.compiler import runtime
+from tileviz.engine.jobs.compiled import blank_trial
 from tileviz.engine.jobs.measurement import Measurement
 from tileviz.engine.requests import Request
 from tileviz.measured import Timing, Verdict
@@ -39,7 +40,7 @@ class Bench(Measurement):
     """A Measurement of one problem that takes one config after another."""
 
     def __init__(self, request: Request) -> None:
-        super().__init__(request, None, lambda *_: None)
+        super().__init__(request, blank_trial(request), lambda *_: None)
         self.timer = timer_of(request.device, request.flush)
         self.kind = "cpu" if self.index is None else "cuda"
         self.best_us: float | None = None
@@ -76,12 +77,12 @@ class Bench(Measurement):
         report("phase", "the best again, in turn")
         calls = {trial.trial: self._loaded(request) for request, trial in entries}
         runs = {name: functools.partial(call, *self.inputs, self.output) for name, call in calls.items()}
-        entrants = {trial.trial: turns.Entrant(runs[trial.trial], trial.timing) for _, trial in entries}
+        entrants = {trial.trial: turns.Entrant(runs[trial.trial], trial.timing) for _, trial in entries if trial.timing is not None}
         first = entries[0][1].trial
         with self.timer.session():
             timings = turns.in_turn(first, entrants, self.timer, FINAL_PLANS[self.kind], entries[0][0].l2, self._watch)
         trials = [self._with_determinism(self._retimed(trial, timings.get(trial.trial)), calls[trial.trial]) for _, trial in entries]
-        return trials, tied_best({trial.trial: trial.timing for trial in trials})
+        return trials, tied_best({trial.trial: trial.timing for trial in trials if trial.timing is not None})
 
     def _prepare(self) -> None:
         if not self.ready:
@@ -109,6 +110,8 @@ class Bench(Measurement):
         return self.trial
 
     def _with_determinism(self, trial: Trial, call: Callable) -> Trial:
+        if trial.verdict is None or trial.timing is None:
+            return trial
         return replace(trial, verdict=replace(trial.verdict, determinism=super()._determinism(call, trial.timing)))
 
     def _time(self, run: Callable[[], object]) -> Timing:

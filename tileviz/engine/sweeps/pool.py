@@ -77,17 +77,16 @@ class CompilePool:
             kind, *rest = worker.child.connection.recv()
         except (EOFError, OSError):
             return self._died(worker)
+        item = worker.item
         if kind == "started":
             worker.began, worker.deadline = True, time.monotonic() + self.timeout_s
         elif kind == "phase":
             worker.phase = rest[0]
-        elif kind == "source" and worker.item is not None:
-            worker.item.source = rest[0]
-        elif kind == "done":
-            return self._free(worker), rest[0]
-        elif kind == "failed":
-            item = self._free(worker)
-            return item, item.ended(*rest)
+        elif kind == "source" and item is not None:
+            item.source = rest[0]
+        elif kind in ("done", "failed") and item is not None:
+            self._free(worker)
+            return item, rest[0] if kind == "done" else item.ended(*rest)
         return None
 
     def overdue(self) -> Iterator[tuple[Item, Trial]]:
@@ -95,10 +94,12 @@ class CompilePool:
         were dead already when they were handed their config."""
         now = time.monotonic()
         for worker in self.busy:
+            item = worker.item
+            if item is None:
+                continue
             if worker.child.killed:
-                yield self._died(worker)
+                yield item, self._death_of(worker, item)
             elif now >= worker.deadline:
-                item = worker.item
                 self._drop(worker)
                 if not worker.began:
                     self._count_unborn()
@@ -111,25 +112,28 @@ class CompilePool:
         for worker in list(self.workers):
             self._drop(worker)
 
-    def _free(self, worker: Worker) -> Item:
-        item, worker.item = worker.item, None
+    def _free(self, worker: Worker) -> None:
+        worker.item = None
         worker.done += 1
         if worker.done >= RECYCLE:
             self._drop(worker)
-        return item
 
     def _died(self, worker: Worker) -> tuple[Item, Trial] | None:
-        item = worker.item
+        if worker.item is not None:
+            return worker.item, self._death_of(worker, worker.item)
+        self._drop(worker)
+        return None
+
+    def _death_of(self, worker: Worker, item: Item) -> Trial:
+        """Drops a dead child; its item's trial, with how it died."""
         self.learn_exit(worker.child)
         how, was_born, why = worker.child.death(), worker.child.pid is not None, worker.child.why_unborn or NO_PROCESS
         self._drop(worker)
-        if item is None:
-            return None
         if not was_born:
             self._count_unborn(why)
-            return item, item.ended("crashed", why)
+            return item.ended("crashed", why)
         self.unborn = 0
-        return item, item.ended("crashed", f"the process died in phase '{worker.phase}': {how}")
+        return item.ended("crashed", f"the process died in phase '{worker.phase}': {how}")
 
     def _count_unborn(self, why: str = NO_PROCESS) -> None:
         self.unborn += 1

@@ -1,6 +1,6 @@
 """A sweep as it is asked for: completed, checked, JSON values only, and ready to be a job."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -8,7 +8,7 @@ from tileviz.compiler import targets
 from tileviz.engine.options import ANYWHERE, SWEPT_S, USUAL, Measuring, Where
 from tileviz.engine.requests import Request, local_devices, resolve
 from tileviz.engine.strategies import strategy as strategy_of
-from tileviz.engine.sweeps.budget import FINALISTS, Budget, budget_of, default_strategy
+from tileviz.engine.sweeps.budget import FINALISTS, Budget, Effort, budget_of, default_strategy
 from tileviz.engine.sweeps.space import Count, Space, space_of
 from tileviz.errors import BadValue
 from tileviz.kernels import kernel as kernel_of
@@ -28,7 +28,7 @@ class SweepRequest(Measuring):
     target: str
     device: str
     strategy: str
-    effort: str = "normal"
+    effort: Effort = "normal"
     budget: Budget = Budget()
     timeout_s: float = field(default=SWEPT_S, kw_only=True)
     finalists: int = FINALISTS
@@ -66,7 +66,7 @@ class Searching:
     """How a space is searched, and when it is enough; None leaves it to the effort."""
 
     strategy: str | None = None
-    effort: str = "normal"
+    effort: Effort = "normal"
     trials: int | None = None
     """Most configs, over all problems."""
     seconds: float | None = None
@@ -82,7 +82,7 @@ BY_EFFORT = Searching()
 def resolve_sweep(
     kernel: str,
     problems: Sequence[dict[str, Any]] | dict[str, Any] | None = None,
-    values: dict[str, Sequence] | None = None,
+    values: Mapping[str, Sequence] | None = None,
     *,
     given: Given = NOTHING_MORE,
     searching: Searching = BY_EFFORT,
@@ -95,10 +95,11 @@ def resolve_sweep(
 
     Raises BadRequest (UnknownName, BadValue) in one sentence. Configs that break a rule are no error: they are rows that say so.
     """
-    where = replace(where, devices=local_devices() if where.devices is None else where.devices)
+    devices = local_devices() if where.devices is None else where.devices
+    where = replace(where, devices=devices)
     measuring = replace(measuring, timeout_s=SWEPT_S if measuring.timeout_s is None else measuring.timeout_s)
     each = _of_each(kernel, problems, given, where, measuring, tuple(presets))
-    place = next(d for d in where.devices if d.id == each[0].device)
+    place = next(d for d in devices if d.id == each[0].device)
     starts = {tuple(request.problem.items()): request.config for request in each}
     full = tuple(map(dict, starts))
     standing = () if given.all_knobs else tuple(starts.values())
@@ -142,7 +143,7 @@ def sweep_from_json(doc: dict[str, Any]) -> SweepRequest:
     return SweepRequest(**values)
 
 
-def _strategy(name: str | None, effort: str, count: Count, problems: int) -> str:
+def _strategy(name: str | None, effort: Effort, count: Count, problems: int) -> str:
     chosen = name or default_strategy(effort, count.unique, problems)
     strategy_of(chosen)
     return chosen

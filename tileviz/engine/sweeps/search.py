@@ -4,10 +4,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tileviz.engine.strategies import Strategy, strategy
-from tileviz.records import Config
+from tileviz.records import DECIDED, Config
 from tileviz.store.sweeps import NOT_RUN
-
-DECIDED = ("pruned", "unsupported")
 
 Estimate = Callable[[int, Sequence[Config]], Sequence[float]]
 """estimate(problem, configs) -> predicted microseconds of each."""

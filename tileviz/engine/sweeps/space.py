@@ -4,8 +4,9 @@ import itertools
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from tileviz.engine.requests import memory_rule
 from tileviz.errors import BadValue, UnknownName
@@ -34,7 +35,7 @@ class Point:
     problem: int
     """Place in the space's problems."""
     config: Config
-    status: str = ""
+    status: Literal["", "pruned", "unsupported"] = ""
     """`pruned` or `unsupported`; empty when it is to be run."""
     broken: tuple[str, ...] = ()
     """The rules that it breaks, or why the target cannot express it."""
@@ -142,7 +143,7 @@ def space_of(
     kernel: AskedKernel,
     target: Target,
     problems: Sequence[Problem],
-    values: dict[str, Sequence] | None = None,
+    values: Mapping[str, Sequence] | None = None,
     configs: Sequence[Config] = (),
     fixed: Config | None = None,
     device: Device | None = None,
@@ -173,7 +174,7 @@ def rule_kind(sentence: str) -> str:
     return _NUMBER.sub("#", sentence)
 
 
-def offered_values(kernel: AskedKernel, target: Target, given: dict[str, Sequence] | None = None) -> dict[str, tuple]:
+def offered_values(kernel: AskedKernel, target: Target, given: Mapping[str, Sequence] | None = None) -> dict[str, tuple]:
     """Values of each knob that has none in `given`: every choice made for the target; but where all of them, with those that are given,
     make more than MOST_BY_DEFAULT configs, the knobs that the kernel declares last stay at the target's default."""
     out = {knob.name: tuple(knob.offered(target.name)) for knob in kernel.knobs if knob.name not in (given or {})}
@@ -186,7 +187,7 @@ def offered_values(kernel: AskedKernel, target: Target, given: dict[str, Sequenc
     return out
 
 
-def _values(kernel: AskedKernel, target: Target, values: dict[str, Sequence], fixed: Config, complete: bool) -> dict[str, tuple]:
+def _values(kernel: AskedKernel, target: Target, values: Mapping[str, Sequence], fixed: Config, complete: bool) -> dict[str, tuple]:
     known = {knob.name: knob for knob in kernel.knobs}
     for name in (*values, *fixed):
         if name not in known and "." not in name:
