@@ -1,7 +1,9 @@
-"""CPU time that compiling costs a sweep, by phase: `python -m benchmarks.compile_rate [--target sm_90a] [--configs 82] [--workers N]`.
+"""CPU time that compiling costs a sweep, by phase: `python -m benchmarks.compile_rate [--target
+sm_90a] [--configs 82] [--workers N]`.
 
-Runs the 82 GEMM configs of `sweep_rate` through the sweep's own pool of children, with a cold cache, a warm fork server and a made header.
-Needs no GPU. CPU seconds count what a child and all it starts spend; they grow when two of them share a core.
+Runs the 82 GEMM configs of `sweep_rate` through the sweep's own pool of children, with a cold
+cache, a warm fork server and a made header. Needs no GPU. CPU seconds count what a child and all it
+starts spend; they grow when two of them share a core.
 """
 
 import argparse
@@ -43,7 +45,8 @@ PARTS = {
 
 @dataclass(frozen=True)
 class MeteredJob:
-    """A compile of a sweep that tells its CPU seconds in place of the artifact: {(phase, 0 own or 1 of started processes): seconds}."""
+    """A compile of a sweep that tells its CPU seconds in place of the artifact: {(phase, 0 own or 1
+    of started processes): seconds}."""
 
     request: Request
 
@@ -55,7 +58,12 @@ class MeteredJob:
             nonlocal phase, times
             if kind == "phase":
                 now, before = os.times(), times
-                for who, seconds in enumerate((now[0] + now[1] - before[0] - before[1], now[2] + now[3] - before[2] - before[3])):
+                for who, seconds in enumerate(
+                    (
+                        now[0] + now[1] - before[0] - before[1],
+                        now[2] + now[3] - before[2] - before[3],
+                    )
+                ):
                     key = (phase, who)
                     spent[key] = spent.get(key, 0.0) + seconds
                 phase, times = str(value), now
@@ -93,7 +101,9 @@ def until_done(server: ForkServer, child) -> None:
                 return
 
 
-def compiled(server: ForkServer, requests: list[Request], workers: int) -> tuple[float, list[dict[tuple[str, int], float]], int]:
+def compiled(
+    server: ForkServer, requests: list[Request], workers: int
+) -> tuple[float, list[dict[tuple[str, int], float]], int]:
     """(wall seconds, CPU seconds of each config by phase, configs that failed)."""
     pool = CompilePool(workers, server.child, server.learn_exit, 120.0)
     left, done, failed = deque(enumerate(requests)), [], 0
@@ -101,7 +111,15 @@ def compiled(server: ForkServer, requests: list[Request], workers: int) -> tuple
     while left or pool.busy:
         while left and pool.has_room:
             number, request = left.popleft()
-            blank = Trial(str(number), request.kernel, request.problem, request.config, request.target, request.device, "ok")
+            blank = Trial(
+                str(number),
+                request.kernel,
+                request.problem,
+                request.config,
+                request.target,
+                request.device,
+                "ok",
+            )
             pool.give(Item(number, 0, blank), here.MeteredJob(request))
         workers_by_ear = {worker.child.connection: worker for worker in pool.workers}
         for ready in with_news([server.control, *workers_by_ear], 1.0):
@@ -120,7 +138,13 @@ def requests_of(target: str, count: int) -> list[Request]:
     described, chosen = kernel_of("gemm"), targets.target(target)
     problem = described.problem(sweep_rate.GPU_PROBLEM, "cuda")
     space = space_of(
-        described, chosen, (problem,), sweep_rate.GPU_SPACE, (), sweep_rate.others(sweep_rate.GPU_SPACE), Device("", "", target)
+        described,
+        chosen,
+        (problem,),
+        sweep_rate.GPU_SPACE,
+        (),
+        sweep_rate.others(sweep_rate.GPU_SPACE),
+        Device("", "", target),
     )
     configs = sweep_rate.some_of(space)[:count]
     return [Request("run", "gemm", problem, config, chosen.name) for config in configs]
@@ -130,19 +154,32 @@ def measured(target: str, count: int, workers: int) -> dict:
     """{configs, failed, workers, wall_s, cpu_s: {part: mean seconds a config}}"""
     with fork_server(target) as server:
         wall, done, failed = compiled(server, requests_of(target, count), workers)
-    parts = {name: statistics.mean(each.get(key, 0.0) for each in done) for key, name in PARTS.items()} if done else {}
-    return {"configs": len(done), "failed": failed, "workers": workers, "wall_s": wall, "cpu_s": {**parts, "all": sum(parts.values())}}
+    parts = (
+        {name: statistics.mean(each.get(key, 0.0) for each in done) for key, name in PARTS.items()}
+        if done
+        else {}
+    )
+    return {
+        "configs": len(done),
+        "failed": failed,
+        "workers": workers,
+        "wall_s": wall,
+        "cpu_s": {**parts, "all": sum(parts.values())},
+    }
 
 
 def main() -> int:
-    words = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    words = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     words.add_argument("--target", default="sm_90a")
     words.add_argument("--configs", type=int, default=sweep_rate.GPU_CONFIGS)
     words.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     words.add_argument("--json", metavar="FILE")
     asked = words.parse_args()
     found = measured(asked.target, asked.configs, asked.workers)
-    print(f"{found['configs']} configs for {asked.target}, {asked.workers} children, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
+    print(
+        f"{found['configs']} configs for {asked.target}, {asked.workers} children,"
+        f" {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
+    )
     print(f"{'wall':<30} {found['wall_s']:8.2f} s, {found['failed']} failed")
     for name, seconds in found["cpu_s"].items():
         print(f"{name:<30} {seconds:8.3f} CPU s a config")

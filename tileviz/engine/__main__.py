@@ -1,4 +1,5 @@
-"""`python -m tileviz.engine`: the engine of TILEVIZ_HOME. Started by `client.ensure_engine`; logs to engine.log."""
+"""`python -m tileviz.engine`: the engine of TILEVIZ_HOME. Started by `client.ensure_engine`; logs
+to engine.log."""
 
 import logging
 import os
@@ -22,5 +23,7 @@ def main() -> int:
         return 1
 
 
-logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s", stream=sys.stderr)
+logging.basicConfig(
+    level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s", stream=sys.stderr
+)
 sys.exit(main())

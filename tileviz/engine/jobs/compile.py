@@ -1,4 +1,5 @@
-"""Compiling one config: tile program to artifact, unless the artifact is stored already; the trial says what came of it."""
+"""Compiling one config: tile program to artifact, unless the artifact is stored already; the trial
+says what came of it."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -88,11 +89,14 @@ class CompileTask(Task[Request]):
     def cancel(self) -> None:
         self._kill()
         if self.trial.timing is None:
-            self._save(replace(self.trial, status="cancelled", reason="cancelled before it was timed"))
+            self._save(
+                replace(self.trial, status="cancelled", reason="cancelled before it was timed")
+            )
         self._end("cancelled", "cancelled")
 
     def _go_on_with(self, artifact: Artifact) -> None:
-        """The artifact is there, made now or stored before. The trial's seconds are those of this job alone."""
+        """The artifact is there, made now or stored before. The trial's seconds are those of this
+        job alone."""
         self.store.job_has(self.job, artifact=artifact.key)
         self.trial = with_code(self.trial, artifact, dict(self.seconds))
         if self.trial.status == "ok":
@@ -116,5 +120,13 @@ def stored_code(store: Store, request: Request) -> Artifact | None:
 
 def counted(artifact: Artifact) -> Artifact:
     """The artifact with static instruction counts of every text it has."""
-    found = {name: (texts.named(name, artifact.source_language), texts.content(artifact, name)) for name in texts.counted()}
-    return replace(artifact, instructions={name: lens.counts(text, kind.language) for name, (kind, text) in found.items() if text})
+    found = {
+        name: (texts.named(name, artifact.source_language), texts.content(artifact, name))
+        for name in texts.counted()
+    }
+    return replace(
+        artifact,
+        instructions={
+            name: lens.counts(text, kind.language) for name, (kind, text) in found.items() if text
+        },
+    )

@@ -1,4 +1,5 @@
-"""Measuring one trial in the lane's child: inputs, reference, check, time, check again, then the baselines one by one, then all in turn."""
+"""Measuring one trial in the lane's child: inputs, reference, check, time, check again, then the
+baselines one by one, then all in turn."""
 
 import time
 from collections.abc import Callable
@@ -23,7 +24,8 @@ OURS = ""
 
 
 class Measurement:
-    """Everything that one measurement shares: device, inputs, reference, timer. Made in the child; imports torch."""
+    """Everything that one measurement shares: device, inputs, reference, timer. Made in the child;
+    imports torch."""
 
     def __init__(self, request: Request, trial: Trial, report: Callable[..., None]) -> None:
         self.request, self.trial, self.report = request, trial, report
@@ -74,8 +76,8 @@ class Measurement:
         return Truth.of(self.kernel, self.request.problem, self.inputs)
 
     def _change_inputs(self) -> None:
-        """Other values in the same tensors, with their own truth: what a program kept of earlier launches is wrong then. Called again,
-        it brings the first ones back."""
+        """Other values in the same tensors, with their own truth: what a program kept of earlier
+        launches is wrong then. Called again, it brings the first ones back."""
         if not self.spare:
             self.spare = self._drawn(self.request.seed ^ 1, "normal")
         draws.exchange(self.inputs, self.spare)
@@ -106,7 +108,12 @@ class Measurement:
         determinism = self._determinism(call, timing)
         again = self._check_changed(call)
         if not again.ok:
-            self.trial = replace(self.trial, status="wrong_result", verdict=again, reason=f"right at first, {again.reason}")
+            self.trial = replace(
+                self.trial,
+                status="wrong_result",
+                verdict=again,
+                reason=f"right at first, {again.reason}",
+            )
             return
         self.trial = replace(self.trial, verdict=replace(verdict, determinism=determinism))
         self._take_timing(timing)
@@ -116,20 +123,27 @@ class Measurement:
         return determinism_of(lambda: self._launched(call), timing.median_us)
 
     def _check_changed(self, call: Callable) -> Verdict:
-        """Checks once more after timing, when the output stands for the inputs so far, with other inputs in the same place."""
+        """Checks once more after timing, when the output stands for the inputs so far, with other
+        inputs in the same place."""
         before = self.output.clone()
         self._change_inputs()
         verdict = self._check(call)
         stale = not verdict.unwritten_count and same_bits(self.output, before)
         self._change_inputs()
         told = "then gave back what it had computed before, though its inputs had changed"
-        return verdict if verdict.ok else replace(verdict, reason=told if stale else f"wrong after timing: {verdict.reason}")
+        return (
+            verdict
+            if verdict.ok
+            else replace(verdict, reason=told if stale else f"wrong after timing: {verdict.reason}")
+        )
 
     def _take_timing(self, timing: Timing) -> None:
         """The trial with this timing and what follows from it."""
         tflops, gbps = (None, None) if timing.implausible else roofline.rates(self.cost, timing)
         point = roofline.roofline(self.cost, timing, self.peaks, self.math_mode, self.ceilings)
-        self.trial = replace(self.trial, timing=timing, tflops=tflops, gbps=gbps, roofline=point, created=time.time())
+        self.trial = replace(
+            self.trial, timing=timing, tflops=tflops, gbps=gbps, roofline=point, created=time.time()
+        )
 
     def _check(self, call: Callable) -> Verdict:
         """Runs once into a fresh NaN-filled output and compares."""
@@ -143,8 +157,11 @@ class Measurement:
         return self.output
 
     def verdict_of(self, output, *, math_mode: str, roundings: int = 1) -> Verdict:
-        """The verdict on any output of this problem, a baseline's say, against the same reference."""
-        return without_map_when_right(self._verdict(output, math_mode=math_mode, roundings=roundings))
+        """The verdict on any output of this problem, a baseline's say, against the same
+        reference."""
+        return without_map_when_right(
+            self._verdict(output, math_mode=math_mode, roundings=roundings)
+        )
 
     def verdict_of_changed(self, run: Callable, *, math_mode: str, roundings: int = 1) -> Verdict:
         """The verdict on what run() gives once the inputs have changed under it."""
@@ -155,7 +172,9 @@ class Measurement:
             self._change_inputs()
 
     def _verdict(self, output, *, math_mode: str, roundings: int = 1) -> Verdict:
-        return verify(output, self.truth.reference, math_mode=math_mode, roundings=roundings, **self._how())
+        return verify(
+            output, self.truth.reference, math_mode=math_mode, roundings=roundings, **self._how()
+        )
 
     def _how(self) -> dict:
         """What decides the tolerance, beside the precision of the products."""
@@ -173,11 +192,15 @@ class Measurement:
         return None if self.index is None else clocks.ClockWatch(self.index)
 
     def _time(self, run: Callable[[], object]) -> Timing:
-        timing = turns.steady(lambda: timers.time_callable(run, self.timer, l2=self.request.l2, clocks=self._watch()))
+        timing = turns.steady(
+            lambda: timers.time_callable(run, self.timer, l2=self.request.l2, clocks=self._watch())
+        )
         return self._marked(timing, self.math_mode)
 
     def _marked(self, timing: Timing, math_mode: str) -> Timing:
-        return roofline.marked(timing, self.cost, self.peaks, math_mode, timers.empty_kernel_us(self.timer))
+        return roofline.marked(
+            timing, self.cost, self.peaks, math_mode, timers.empty_kernel_us(self.timer)
+        )
 
     def _run_baselines(self, skip: tuple[str, ...]) -> None:
         setting = baselines.Setting(
@@ -213,7 +236,10 @@ class Measurement:
         if not timings:
             return
         self._take_timing(self._marked(timings.pop(OURS), self.math_mode))
-        self.trial = replace(self.trial, baselines=tuple(self._compared(b, timings.get(b.name)) for b in self.trial.baselines))
+        self.trial = replace(
+            self.trial,
+            baselines=tuple(self._compared(b, timings.get(b.name)) for b in self.trial.baselines),
+        )
 
     def _compared(self, result: BaselineResult, timing: Timing | None) -> BaselineResult:
         if timing is not None:
@@ -225,7 +251,8 @@ class Measurement:
         return {**device.fingerprint, "kernel_source": self.kernel.source_hash}
 
     def _save_arrays(self) -> None:
-        """Keeps inputs and output for checking elsewhere: in0, in1, ..., out; float32 where NumPy lacks the dtype."""
+        """Keeps inputs and output for checking elsewhere: in0, in1, ..., out; float32 where NumPy
+        lacks the dtype."""
         if self.request.save is None:
             return
         import numpy
@@ -234,7 +261,9 @@ class Measurement:
         try:
             numpy.savez(self.request.save, **arrays, out=_array(self.output))
         except OSError as error:
-            raise RuntimeFailed(f"cannot write {self.request.save}: {error.strerror}", str(error)) from error
+            raise RuntimeFailed(
+                f"cannot write {self.request.save}: {error.strerror}", str(error)
+            ) from error
 
     def _synchronize(self) -> None:
         """Waits for the device, so that a launch that failed is known here."""

@@ -1,4 +1,5 @@
-"""The program that runs under ncu: one request's kernel, warmed up, then launched once between profiler start and stop.
+"""The program that runs under ncu: one request's kernel, warmed up, then launched once between
+profiler start and stop.
 
 ncu ... python -m tileviz.engine.jobs.ncu_target REQUEST.json
 """

@@ -1,4 +1,5 @@
-"""What jobs share that need a device and nothing compiled before: they leave something else than a trial."""
+"""What jobs share that need a device and nothing compiled before: they leave something else than a
+trial."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,5 @@
-"""Profiling one launch of a trial with Nsight Compute: a process of its own under ncu, since CUPTI and ncu cannot share one."""
+"""Profiling one launch of a trial with Nsight Compute: a process of its own under ncu, since CUPTI
+and ncu cannot share one."""
 
 import json
 import sys
@@ -25,13 +26,15 @@ KIND = "profile"
 
 @dataclass(frozen=True)
 class NcuJob:
-    """Duration, DRAM bytes, tensor-pipe use and stall reasons of one cold launch. For the measure lane, which it fills alone."""
+    """Duration, DRAM bytes, tensor-pipe use and stall reasons of one cold launch. For the measure
+    lane, which it fills alone."""
 
     request: Request
     timeout_s: float = 300.0
 
     def __call__(self, report: Report = quiet) -> tuple[ncu.Launch, ...]:
-        """Raises ToolMissing without ncu, RuntimeFailed where it fails or counters are not permitted, each in one sentence."""
+        """Raises ToolMissing without ncu, RuntimeFailed where it fails or counters are not
+        permitted, each in one sentence."""
         reason = ncu.is_available()
         if reason:
             raise ToolMissing(reason)
@@ -40,11 +43,19 @@ class NcuJob:
             path = Path(folder) / "request.json"
             path.write_text(json.dumps(asdict(self.request)))
             target = [sys.executable, "-m", "tileviz.engine.jobs.ncu_target", str(path)]
-            return tuple(ncu.profile(target, ncu.metrics(ncu.known_metrics()), self.timeout_s, {"PYTHONPATH": python_path()}))
+            return tuple(
+                ncu.profile(
+                    target,
+                    ncu.metrics(ncu.known_metrics()),
+                    self.timeout_s,
+                    {"PYTHONPATH": python_path()},
+                )
+            )
 
 
 class ProfileTask(LaneTask[Request]):
-    """Leaves what Nsight Compute measured in the trial it is of; where it cannot measure, the sentence that says why."""
+    """Leaves what Nsight Compute measured in the trial it is of; where it cannot measure, the
+    sentence that says why."""
 
     what = "profiling"
     spoils = False
@@ -77,5 +88,6 @@ class ProfileTask(LaneTask[Request]):
 
 
 def submit(store: Store, request: Request, trial: str) -> str:
-    """Queues profiling one launch of a stored trial and gives the job's id. `request` says what to launch and on which data."""
+    """Queues profiling one launch of a stored trial and gives the job's id. `request` says what to
+    launch and on which data."""
     return client.queue(store, KIND, {**asdict(request), "kind": KIND, "of": trial})

@@ -1,4 +1,5 @@
-"""Reads how a config is lowered: its passes and layouts, as files beside the artifact. Compiling needs none of it, so it is its own job."""
+"""Reads how a config is lowered: its passes and layouts, as files beside the artifact. Compiling
+needs none of it, so it is its own job."""
 
 import json
 from collections.abc import Callable
@@ -21,7 +22,8 @@ PASSES, LAYOUTS, REPORT = "passes.json", "layouts.json", "lowering.html"
 
 @dataclass(frozen=True)
 class StoredReading:
-    """What a reading left: passes and layouts as the JSON of `compiler.reading`, and TileLang's report as a file."""
+    """What a reading left: passes and layouts as the JSON of `compiler.reading`, and TileLang's
+    report as a file."""
 
     passes: list[dict[str, Any]]
     """{"name", "phase", "depth", "added", "removed", "diff"} in order."""
@@ -57,7 +59,9 @@ class ReadTask(Task[Request]):
         return ReadingJob(self.request)
 
     def made(self, files: dict[str, str], /) -> None:
-        self.store.files.write_more(self.request.key, {name: text for name, text in files.items() if text})
+        self.store.files.write_more(
+            self.request.key, {name: text for name, text in files.items() if text}
+        )
         self._end("done")
 
 

@@ -17,14 +17,19 @@ PAGE = "structure.html"
 
 @dataclass(frozen=True)
 class StructureJob(LoweringJob):
-    """Runs the front half of the pipeline once more, watched by the visualizer. Gives the page by its file's name."""
+    """Runs the front half of the pipeline once more, watched by the visualizer. Gives the page by
+    its file's name."""
 
     def __call__(self, report: Report = quiet) -> dict[str, str]:
         from tileviz.compiler import structure
 
         report("phase", "read the structure")
         title = f"{self.request.kernel} for {self.request.target}"
-        return {PAGE: structure.read_structure(self.build, self.target, self.pass_configs, self.kernel.source, title)}
+        return {
+            PAGE: structure.read_structure(
+                self.build, self.target, self.pass_configs, self.kernel.source, title
+            )
+        }
 
 
 class StructureTask(ReadTask):

@@ -1,4 +1,5 @@
-"""A sweep on its way through the engine: it warms up, searches, measures the best again with the baselines, and forgets what it kept."""
+"""A sweep on its way through the engine: it warms up, searches, measures the best again with the
+baselines, and forgets what it kept."""
 
 import functools
 import logging
@@ -21,12 +22,13 @@ from tileviz.records import EndState, JobView, Status
 log = logging.getLogger("tileviz.engine")
 
 WARM_S = 30.0
-"""Most seconds to wait for the fork server and the precompiled header, without which each compile takes several times as long."""
+"""Most seconds to wait for the fork server and the precompiled header, without which each compile
+takes several times as long."""
 
 
 class SweepTask(LaneUser):
-    """A task with many children: those that compile are its main pass's own, the lane's is its `child`. `stage` is `warm`, `search`,
-    `finals` or `forget`."""
+    """A task with many children: those that compile are its main pass's own, the lane's is its
+    `child`. `stage` is `warm`, `search`, `finals` or `forget`."""
 
     compile_job: Callable = SweepCompileJob
     ready_job: Callable = ReadyJob
@@ -66,7 +68,11 @@ class SweepTask(LaneUser):
         self.main = MainPass(self, view)
         self.store.start_sweep(self.sweep, job=self.job)
         self.engine.prepare(self.request.target)
-        self.stage, self.warm_since, self.first_fork_server = "warm", time.monotonic(), self.engine.fork_server
+        self.stage, self.warm_since, self.first_fork_server = (
+            "warm",
+            time.monotonic(),
+            self.engine.fork_server,
+        )
         self._start_phase("prepare")
 
     def advance(self) -> None:
@@ -89,8 +95,12 @@ class SweepTask(LaneUser):
             self._forget(main)
 
     def _is_warm(self) -> bool:
-        """The fork server is up, and the precompiled header is made; or both take too long, or the fork server died."""
-        if time.monotonic() - self.warm_since > WARM_S or self.engine.fork_server is not self.first_fork_server:
+        """The fork server is up, and the precompiled header is made; or both take too long, or the
+        fork server died."""
+        if (
+            time.monotonic() - self.warm_since > WARM_S
+            or self.engine.fork_server is not self.first_fork_server
+        ):
             return True
         return self.engine.fork_server.ready and not self.engine.background
 
@@ -149,7 +159,9 @@ class SweepTask(LaneUser):
         self.engine.learn_exit(child)
         how, item = child.death(), main.item
         how = how if item is None else death_words(how, self.request.kernel, item.trial.problem)
-        log.error("sweep %s: the lane's child died in phase '%s': %s", self.sweep, self.lane_phase, how)
+        log.error(
+            "sweep %s: the lane's child died in phase '%s': %s", self.sweep, self.lane_phase, how
+        )
         self._lane_lost(main, "crashed", f"the process died in phase '{self.lane_phase}': {how}")
 
     def _lane_lost(self, main: MainPass, status: Status, reason: str) -> None:
@@ -188,7 +200,8 @@ class SweepTask(LaneUser):
         super()._end(state, reason)
 
     def _kill(self) -> None:
-        """Kills every child and all they started; what was measured stays, what was under way is not run."""
+        """Kills every child and all they started; what was measured stays, what was under way is
+        not run."""
         self.kill_children()
         lane = self.engine.lanes.get(self.doc["device"])
         if lane is not None and (self.child is not None or not lane.busy):

@@ -1,4 +1,5 @@
-"""One job on its way through the engine: its child, its device, its deadline, and how it ends. Each kind of job is a subclass."""
+"""One job on its way through the engine: its child, its device, its deadline, and how it ends. Each
+kind of job is a subclass."""
 
 import logging
 import time
@@ -14,17 +15,31 @@ from tileviz.records import EndState, JobView, Status
 log = logging.getLogger("tileviz.engine")
 
 START_S = 300.0
-"""A process gets so long to begin a job: on a busy machine torch and TileLang take a minute to import."""
+"""A process gets so long to begin a job: on a busy machine torch and TileLang take a minute to
+import."""
 
 NO_PROCESS = "no process could be started for it; `python -m tileviz doctor` and engine.log say why"
 
-Stage = Literal["new", "compile", "wait", "measure", "left", "killed", "race", "warm", "search", "finals", "forget"]
-"""Where a task is: `compile` has a child of the fork server, `wait` waits for its device, `measure` has the device's lane, `left` has given
-it back; the rest are a race's and a sweep's own."""
+Stage = Literal[
+    "new",
+    "compile",
+    "wait",
+    "measure",
+    "left",
+    "killed",
+    "race",
+    "warm",
+    "search",
+    "finals",
+    "forget",
+]
+"""Where a task is: `compile` has a child of the fork server, `wait` waits for its device, `measure`
+has the device's lane, `left` has given it back; the rest are a race's and a sweep's own."""
 
 
 class Asked(Protocol):
-    """What every job asks for: the device, None for what needs none, and the most seconds of a step."""
+    """What every job asks for: the device, None for what needs none, and the most seconds of a
+    step."""
 
     @property
     def device(self) -> str | None: ...
@@ -37,10 +52,11 @@ Asking = TypeVar("Asking", bound=Asked)
 
 
 class Task(Generic[Asking]):
-    """`begin` once, then `advance` at every step of the engine, and `hear` when its child has a message.
+    """`begin` once, then `advance` at every step of the engine, and `hear` when its child has a
+    message.
 
-    A kind says what it asks for (`begin`, `lane_job`), what becomes of the answer (`made` by a child of the fork server, `measured` by the
-    lane's), and of what goes wrong (`refuse`).
+    A kind says what it asks for (`begin`, `lane_job`), what becomes of the answer (`made` by a
+    child of the fork server, `measured` by the lane's), and of what goes wrong (`refuse`).
     """
 
     one_at_a_time = False
@@ -110,7 +126,10 @@ class Task(Generic[Asking]):
         self.refuse(status, reason)
 
     def late_words(self) -> str:
-        return f"compiling was stopped after {self.request.timeout_s:g} s; raise the timeout or use a smaller problem"
+        return (
+            f"compiling was stopped after {self.request.timeout_s:g} s; raise the"
+            " timeout or use a smaller problem"
+        )
 
     def death_words(self, how: str) -> str:
         return f"the process died in phase '{self.phase or self.stage}': {how}"
@@ -129,7 +148,8 @@ class Task(Generic[Asking]):
         self.advance()
 
     def advance(self) -> None:
-        """Takes the device's lane when it is free; tries again to write what a full disk refused."""
+        """Takes the device's lane when it is free; tries again to write what a full disk
+        refused."""
         if self.unwritten is not None:
             self._end(*self.unwritten)
             return
@@ -193,9 +213,11 @@ class Task(Generic[Asking]):
             time.sleep(0.2)
         except TilevizError as error:
             self._give_up(str(error))
-        except Exception as error:  # whatever it is, it is this job's fault alone: the engine goes on with the others
+        except Exception as error:  # whatever it is, the engine goes on with the other jobs
             log.exception("job %s", self.job)
-            self._give_up(f"the engine failed on this job ({type(error).__name__}: {error}); see engine.log")
+            self._give_up(
+                f"the engine failed on this job ({type(error).__name__}: {error}); see engine.log"
+            )
 
     def kill_children(self) -> None:
         """Called when the engine ends."""
@@ -227,14 +249,20 @@ class Task(Generic[Asking]):
         self.engine.learn_exit(child)
         how = child.death()
         log.error("job %s: a child died in phase '%s': %s", self.job, self.phase or self.stage, how)
-        self.lost("crashed", self.death_words(how) if child.pid is not None else child.why_unborn or NO_PROCESS)
+        self.lost(
+            "crashed",
+            self.death_words(how) if child.pid is not None else child.why_unborn or NO_PROCESS,
+        )
 
     def _give_up(self, sentence: str) -> None:
-        """Kills what runs and ends the job at the next step. When even that fails, it must not take the engine along."""
+        """Kills what runs and ends the job at the next step. When even that fails, it must not take
+        the engine along."""
         self.unwritten = ("failed", sentence)
         try:
             self._kill()
-        except Exception:  # what could not be done may be undone halfway: the job must end all the same
+        except (
+            Exception
+        ):  # what could not be done may be undone halfway: the job must end all the same
             log.exception("job %s: what it left could not be cleared", self.job)
 
     def _end(self, state: EndState, reason: str = "") -> None:
@@ -256,7 +284,9 @@ class Task(Generic[Asking]):
     def _close_phase(self) -> None:
         now = time.monotonic()
         if self.phase:
-            self.seconds[self.phase] = round(self.seconds.get(self.phase, 0.0) + now - self.phase_began, 4)
+            self.seconds[self.phase] = round(
+                self.seconds.get(self.phase, 0.0) + now - self.phase_began, 4
+            )
         self.phase_began = now
 
     def _hand_over(self, child: Child, job: Callable[..., Any]) -> None:

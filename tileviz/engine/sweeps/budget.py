@@ -38,10 +38,20 @@ class Budget:
         return ""
 
 
-def budget_of(effort: Effort, trials: int | None, seconds: float | None, patience: int | None, problems: int = 1) -> Budget:
+def budget_of(
+    effort: Effort,
+    trials: int | None,
+    seconds: float | None,
+    patience: int | None,
+    problems: int = 1,
+) -> Budget:
     """The budget of an effort, with what was given by hand in its place. Raises BadValue."""
     check_word("effort", effort, EFFORTS)
-    for name, value in (("budget of trials", trials), ("budget of seconds", seconds), ("patience", patience)):
+    for name, value in (
+        ("budget of trials", trials),
+        ("budget of seconds", seconds),
+        ("patience", patience),
+    ):
         if value is not None and not 0 < value <= 10**9:
             raise BadValue(f"the {name} is {value:g}; give a number above 0")
     if seconds is not None or trials is not None:
@@ -58,7 +68,8 @@ def budget_of(effort: Effort, trials: int | None, seconds: float | None, patienc
 
 
 def default_strategy(effort: Effort, unique: int, problems: int = 1) -> str:
-    """The strategy of an effort: the model where only a part of the space will be tried, else a grid."""
+    """The strategy of an effort: the model where only a part of the space will be tried, else a
+    grid."""
     match effort:
         case "quick":
             return "model"

@@ -1,4 +1,5 @@
-"""The end of a sweep: the best configs of each problem measured again in turn, ties named, then the baselines once a problem."""
+"""The end of a sweep: the best configs of each problem measured again in turn, ties named, then the
+baselines once a problem."""
 
 from collections import deque
 from dataclasses import replace
@@ -17,7 +18,8 @@ FinalStep = tuple[Literal["turns", "baselines"], int]
 
 
 class Finals:
-    """Steps of a SweepTask after its search: `advance` when the lane may be free, `hear` and `lost` for what the lane says."""
+    """Steps of a SweepTask after its search: `advance` when the lane may be free, `hear` and `lost`
+    for what the lane says."""
 
     finals_job = FinalsJob
     baselines_job = MeasureJob
@@ -41,7 +43,11 @@ class Finals:
     def advance(self) -> None:
         """Begins the next step when the lane is free."""
         task = self.task
-        if task.child is not None or task.engine.lanes[self.request.device].busy or task.others_wait():
+        if (
+            task.child is not None
+            or task.engine.lanes[self.request.device].busy
+            or task.others_wait()
+        ):
             return
         if self.now is None:
             if not self.steps:
@@ -81,7 +87,8 @@ class Finals:
         self._note(self.now, reason)
 
     def _begin_turns(self, number: int) -> None:
-        """The finalists of a problem, fastest first. A single one needs no turns; there is none where every config is launch-bound."""
+        """The finalists of a problem, fastest first. A single one needs no turns; there is none
+        where every config is launch-bound."""
         rows = ranked(self._rows_of(number))
         trials = [self.store.trial(row["trial"]) for row in rows[: self.request.finalists or 1]]
         trials = [trial for trial in trials if trial is not None]
@@ -93,7 +100,9 @@ class Finals:
         if len(trials) == 1 or self.request.finalists < 2:
             self._tied(number, [trials[0].trial])
             return
-        entries = tuple((self.request.trial_request(number, trial.config), trial) for trial in trials)
+        entries = tuple(
+            (self.request.trial_request(number, trial.config), trial) for trial in trials
+        )
         self.task.use_lane(self.finals_job(entries))
 
     def _rows_of(self, number: int) -> list[dict]:
@@ -106,13 +115,19 @@ class Finals:
             return
         done = tuple(baseline.name for baseline in best.baselines)
         request = self.request.trial_request(number, best.config)
-        self.task.use_lane(self.baselines_job(request, best, measure=False, skip=(*done, *self._left_out())))
+        self.task.use_lane(
+            self.baselines_job(request, best, measure=False, skip=(*done, *self._left_out()))
+        )
 
     def _left_out(self) -> tuple[str, ...]:
         """A quick sweep does not wait for baselines that compile first."""
         if self.request.effort != "quick":
             return ()
-        compiled = [baseline.name for baseline in kernel_of(self.request.kernel).baselines if baseline.compiles]
+        compiled = [
+            baseline.name
+            for baseline in kernel_of(self.request.kernel).baselines
+            if baseline.compiles
+        ]
         return (*compiled, *(f"{name}{MAX_AUTOTUNE}" for name in compiled))
 
     def _done(self, step: FinalStep, value) -> None:
@@ -137,7 +152,11 @@ class Finals:
         for trial in trials:
             own = self.rows[trial.trial]["ordinal"]
             done.append(((own, *self.task.main.search.followers.get(own, [])), trial))
-            if self.now is not None and self.best.get(self.now[1]) is not None and self.best[self.now[1]].trial == trial.trial:
+            if (
+                self.now is not None
+                and self.best.get(self.now[1]) is not None
+                and self.best[self.now[1]].trial == trial.trial
+            ):
                 self.best[self.now[1]] = trial
         self.store.save_sweep_trials(self.sweep, done, columns=columns or {"finalist": 1})
 
@@ -147,6 +166,14 @@ class Finals:
     def _note(self, step: FinalStep, reason: str) -> None:
         """Says with the sweep why a step failed; the next one follows."""
         kind, number = step
-        what = "the best configs were not measured again in turn" if kind == "turns" else "the baselines were not all measured"
-        self.store.note_sweep(self.sweep, notes={f"{kind} {number}": f"{what}: {reason}"}, tied={number: []} if kind == "turns" else None)
+        what = (
+            "the best configs were not measured again in turn"
+            if kind == "turns"
+            else "the baselines were not all measured"
+        )
+        self.store.note_sweep(
+            self.sweep,
+            notes={f"{kind} {number}": f"{what}: {reason}"},
+            tied={number: []} if kind == "turns" else None,
+        )
         self.now = None

@@ -1,4 +1,5 @@
-"""What to try next in a sweep: a strategy for each problem, asked in turn, and the bookkeeping of what came of it. Numbers only."""
+"""What to try next in a sweep: a strategy for each problem, asked in turn, and the bookkeeping of
+what came of it. Numbers only."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,9 +13,12 @@ Estimate = Callable[[int, Sequence[Config]], Sequence[float]]
 
 
 class Search:
-    """Over the rows of a sweep's frame; rows that have a result already are told to the strategies and never asked."""
+    """Over the rows of a sweep's frame; rows that have a result already are told to the strategies
+    and never asked."""
 
-    def __init__(self, name: str, seed: int, rows: Sequence[dict[str, Any]], estimate: Estimate | None = None) -> None:
+    def __init__(
+        self, name: str, seed: int, rows: Sequence[dict[str, Any]], estimate: Estimate | None = None
+    ) -> None:
         leaders = [row for row in rows if row["same_as"] is None and row["status"] not in DECIDED]
         self.followers: dict[int, list[int]] = {}
         for row in rows:
@@ -25,8 +29,14 @@ class Search:
         for row in leaders:
             self.ordinals.setdefault(row["problem_index"], []).append(row["ordinal"])
         self.config = {row["ordinal"]: row["config"] for row in leaders}
-        self.places = {ordinal: place for found in self.ordinals.values() for place, ordinal in enumerate(found)}
-        self.strategies = {number: self._strategy(name, seed, number, estimate) for number in self.ordinals}
+        self.places = {
+            ordinal: place
+            for found in self.ordinals.values()
+            for place, ordinal in enumerate(found)
+        }
+        self.strategies = {
+            number: self._strategy(name, seed, number, estimate) for number in self.ordinals
+        }
         self.best_us: dict[int, float] = {}
         self.tried = 0
         self.since_best = 0
