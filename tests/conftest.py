@@ -24,6 +24,11 @@ ENGINE_IDLE_S = "60"
 ODD = "the home\"s 'name' \\ here"
 """Name of a home with letters that a shell reads as its own."""
 
+if not os.path.exists("/dev/nvidiactl"):
+    # torch.compile takes seconds for each shape, and then gives its function back as it is. Tests of it on the CPU, in
+    # tests/engine/test_engine.py and tests/bench/test_baselines.py, have the real one; so have those on a GPU.
+    os.environ.setdefault("TORCH_COMPILE_DISABLE", "1")
+
 os.environ["TILEVIZ_RECORDED"] = "none"  # what is recorded changes; tests of it name a file of their own
 
 

@@ -7,6 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests import long_proofs
 from tests.e2e.drive import SLOW_MS, run_button, see_no_trouble, settled, visit
 from tests.waiting import until
 from tileviz.kernels import kernel
@@ -330,7 +331,7 @@ CONTRAST = """(root) => {
 }"""
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", long_proofs.cases(["light", "dark"], 1))
 def test_everything_in_a_pane_reads(server, page: Page, scheme):
     page.emulate_media(color_scheme=scheme)
     have_code(page, server, "&left=Python&right=SASS")

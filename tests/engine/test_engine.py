@@ -38,7 +38,10 @@ def store(home):
 
 @pytest.fixture(scope="module")
 def shared(shared_home):
-    return Store(shared_home)
+    """Its engine has the real torch.compile."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TORCH_COMPILE_DISABLE", "0")
+        yield Store(shared_home)
 
 
 def test_a_run_is_compiled_checked_timed_and_set_beside_pytorch(shared):
@@ -51,6 +54,7 @@ def test_a_run_is_compiled_checked_timed_and_set_beside_pytorch(shared):
     named = {b.name: b for b in trial.baselines}
     assert named["eager"].status == "ok" and named["eager"].speedup > 0
     assert named["torch_compile"].status == "ok", f"in a home called {shared.home.name}: {named['torch_compile'].reason}"
+    assert named["torch_compile"].compile_s > 0.05, "it really compiled"
     assert {"compile", "check", "time"} <= set(job.phases)
 
 
