@@ -19,7 +19,14 @@ from playwright.sync_api import Browser, Page, sync_playwright
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.page_latency import FLAGS, IDLE, browser_path, free_port, served, stop_engine  # noqa: E402
+from benchmarks.page_latency import (  # noqa: E402
+    FLAGS,
+    IDLE,
+    browser_path,
+    free_port,
+    served,
+    stop_engine,
+)
 
 FLASH = "kernel=flash_attention&target=sm_90a"
 
