@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from tileviz.bench import draws
+from tileviz.bench.arguments import Arguments
 from tileviz.compiler import runtime, targets, toolchain
 from tileviz.engine.requests import Request, request_from_json
 from tileviz.kernels import code as code_of
@@ -29,15 +30,16 @@ def launch_once(request: Request) -> None:
     described, target = code_of(request.kernel), targets.target(request.target)
     torch.cuda.set_device(request.device)
     inputs = described.inputs(request.problem, draws.Draw(request.device, request.seed, request.inputs))
-    shape, dtype = described.output(request.problem)
-    output = draws.nan_filled(shape, dtype, request.device)
+    arguments = Arguments.of(described, request.problem, inputs, request.device)
     build = lambda: described.build(request.problem, request.config, target)
     call = runtime.executable(build, target, described.pass_configs(request.config))
     for _ in range(WARM_UP):
-        call(*inputs, output)
+        arguments.restore()
+        call(*arguments.in_order)
+    arguments.restore()
     torch.cuda.synchronize()
     torch.cuda.cudart().cudaProfilerStart()
-    call(*inputs, output)
+    call(*arguments.in_order)
     torch.cuda.synchronize()
     torch.cuda.cudart().cudaProfilerStop()
 

@@ -73,8 +73,13 @@ class RaceJob:
         with device_lock(request.device, report):
             report("phase", PHASE)
             torch.cuda.set_device(int(request.device.partition(":")[2]))
-            inputs = list(described.inputs(request.problem, Draw(request.device, request.seed, request.inputs)))
-            found = autotuner.tuned(lambda knobs: described.build(request.problem, knobs, target), self.configs, target, lambda: inputs)
+            signature = described.signature(request.problem)
+            drawn = described.inputs(request.problem, Draw(request.device, request.seed, request.inputs))
+            given = {tensor.name: value for tensor, value in zip(signature.inputs, drawn, strict=True)}
+            inputs = [given[name] for name in signature.in_order if name in given]
+            outputs = [place for place, name in enumerate(signature.in_order) if name not in given]
+            build = lambda knobs: described.build(request.problem, knobs, target)
+            found = autotuner.tuned(build, self.configs, target, lambda: inputs, outputs)
         return Raced(found.config, found.latency_us, found.seconds, found.tried, found.failed)
 
 
