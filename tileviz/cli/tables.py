@@ -1,5 +1,7 @@
 """A trial as a person reads it in a terminal. Records in, text out."""
 
+from dataclasses import replace
+
 from tileviz import formats
 from tileviz.bench.roofline import why_over
 from tileviz.cli.explained import Explained, check_lines
@@ -39,6 +41,9 @@ def trial_text(trial: Trial, name: str = "", math_mode: str = "", found: Explain
 def verdict_text(verdict: Verdict | None) -> str:
     if verdict is None:
         return ""
+    if verdict.others:
+        alone = [replace(each, others=(), output="") for each in verdict.each]
+        return "; ".join(f"{each.output}: {verdict_text(own)}" for each, own in zip(verdict.each, alone, strict=True))
     errors = f"relative error {formats.significant(verdict.rel_error)}, max abs error {formats.significant(verdict.max_abs_error)}"
     if verdict.ok:
         return f"right: {errors}; against {verdict.reference}"

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from tileviz.formats import significant
-from tileviz.measured import ErrorMap
+from tileviz.measured import ErrorMap, Verdict
 from tileviz.records import Trial
 from tileviz.ui.charts import screen
 from tileviz.ui.charts.errors import errors_figure, errors_frame, matrix_shape
@@ -14,22 +14,28 @@ TITLE = "Where the errors lie"
 
 def draw(trial: Trial) -> None:
     """Nothing where no map was kept."""
-    found = trial.verdict.errors if trial.verdict is not None else None
-    if found is None:
+    judged = [verdict for verdict in trial.verdict.each if verdict.errors is not None] if trial.verdict is not None else []
+    if not judged:
         return
     if not trial.verdict.ok:
         st.header(TITLE, anchor=False)
-        _map(found)
+        _maps(judged)
         return
     box = st.expander(TITLE, key="error_map", on_change="rerun", icon=":material/grid_on:")
     if box.open:
         with box:
-            _map(found)
+            _maps(judged)
 
 
-def _map(found: ErrorMap) -> None:
-    screen.chart(errors_figure(errors_frame(found)), key="errors", alt="Errors of the output by block")
-    st.caption(plain(words(found)))
+def _maps(judged: list[Verdict]) -> None:
+    """One for each output, the worst first; the first one has the key of the one that a kernel with one output has."""
+    for verdict in judged:
+        if verdict.output:
+            st.markdown(f"**{plain(verdict.output)}**")
+        key = "errors" if verdict is judged[0] else f"errors:{verdict.output}"
+        of = f"output {verdict.output}" if verdict.output else "output"
+        screen.chart(errors_figure(errors_frame(verdict.errors)), key=key, alt=f"Errors of the {of} by block")
+        st.caption(plain(words(verdict.errors)))
 
 
 def words(found: ErrorMap) -> str:
