@@ -1,4 +1,4 @@
-"""Several outputs, outputs in place, whole numbers and 8 bits on a GPU: launched by the real compiler's code, judged, and timed restored."""
+"""Several outputs, outputs in place, whole numbers and 8 bits on a GPU: launched as compiled, judged, and timed restored."""
 
 import os
 import tempfile
