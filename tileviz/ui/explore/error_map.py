@@ -3,7 +3,7 @@
 import streamlit as st
 
 from tileviz.formats import significant
-from tileviz.measured import ErrorMap, Verdict
+from tileviz.measured import ErrorMap
 from tileviz.records import Trial
 from tileviz.ui.charts import screen
 from tileviz.ui.charts.errors import errors_figure, errors_frame, matrix_shape
@@ -14,7 +14,9 @@ TITLE = "Where the errors lie"
 
 def draw(trial: Trial) -> None:
     """Nothing where no map was kept."""
-    judged = [verdict for verdict in trial.verdict.each if verdict.errors is not None] if trial.verdict is not None else []
+    if trial.verdict is None:
+        return
+    judged = [(verdict.output, verdict.errors) for verdict in trial.verdict.each if verdict.errors is not None]
     if not judged:
         return
     if not trial.verdict.ok:
@@ -27,15 +29,14 @@ def draw(trial: Trial) -> None:
             _maps(judged)
 
 
-def _maps(judged: list[Verdict]) -> None:
+def _maps(judged: list[tuple[str, ErrorMap]]) -> None:
     """One for each output, the worst first; the first one has the key of the one that a kernel with one output has."""
-    for verdict in judged:
-        if verdict.output:
-            st.markdown(f"**{plain(verdict.output)}**")
-        key = "errors" if verdict is judged[0] else f"errors:{verdict.output}"
-        of = f"output {verdict.output}" if verdict.output else "output"
-        screen.chart(errors_figure(errors_frame(verdict.errors)), key=key, alt=f"Errors of the {of} by block")
-        st.caption(plain(words(verdict.errors)))
+    for place, (name, found) in enumerate(judged):
+        if name:
+            st.markdown(f"**{plain(name)}**")
+        key, of = f"errors:{name}" if place else "errors", f"output {name}" if name else "output"
+        screen.chart(errors_figure(errors_frame(found)), key=key, alt=f"Errors of the {of} by block")
+        st.caption(plain(words(found)))
 
 
 def words(found: ErrorMap) -> str:
