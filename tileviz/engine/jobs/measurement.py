@@ -1,4 +1,5 @@
-"""Measuring one trial in the lane's child: inputs, reference, check, time, check again, then the baselines one by one, then all in turn."""
+"""Measuring one trial in the lane's child: inputs, reference, check, time, check again, then the
+baselines one by one, then all in turn."""
 
 import time
 from collections.abc import Callable
@@ -30,7 +31,8 @@ OURS = ""
 
 
 class Measurement:
-    """Everything that one measurement shares: device, inputs, reference, timer. Made in the child; imports torch."""
+    """Everything that one measurement shares: device, inputs, reference, timer. Made in the child;
+    imports torch."""
 
     def __init__(self, request: Request, trial: Trial, report: Callable[..., None]) -> None:
         self.request, self.trial, self.report = request, trial, report
@@ -39,9 +41,10 @@ class Measurement:
         self.math_mode = self.kernel.math_mode(request.problem, self.target)
         self.cost = self.kernel.cost(request.problem)
         self.peaks = None
-        self.index = None if request.device == "cpu" else int(request.device.partition(":")[2])
-        self.timer = pick_timer(request.device, flush=request.flush)
-        self.ceilings = stored_ceilings(request.device)
+        self.device = request.runs_on
+        self.index = None if self.device == "cpu" else int(self.device.partition(":")[2])
+        self.timer = pick_timer(self.device, flush=request.flush)
+        self.ceilings = stored_ceilings(self.device)
         self.call: Callable | None = None
 
     def run(self, *, measure: bool, skip: tuple[str, ...]) -> Trial:
@@ -67,7 +70,7 @@ class Measurement:
 
     def _draw(self) -> None:
         drawn = self._drawn(self.request.seed, self.request.inputs)
-        self.arguments = Arguments.of(self.kernel, self.request.problem, drawn, self.request.device)
+        self.arguments = Arguments.of(self.kernel, self.request.problem, drawn, self.device)
         self.truth = self._truth()
         self.written = self.kernel.written(self.request.problem)
         self.spare: tuple = ()
@@ -83,14 +86,14 @@ class Measurement:
         return next(iter(self.arguments.outputs.values()))
 
     def _drawn(self, seed: int, kind: str) -> tuple:
-        return self.kernel.inputs(self.request.problem, draws.Draw(self.request.device, seed, kind))
+        return self.kernel.inputs(self.request.problem, draws.Draw(self.device, seed, kind))
 
     def _truth(self) -> Truth:
         return Truth.of(self.kernel, self.request.problem, self.inputs)
 
     def _change_inputs(self) -> None:
-        """Other values in the same tensors, with their own truth: what a program kept of earlier launches is wrong then. Called again,
-        it brings the first ones back."""
+        """Other values in the same tensors, with their own truth: what a program kept of earlier
+        launches is wrong then. Called again, it brings the first ones back."""
         if not self.spare:
             self.spare = self._drawn(self.request.seed ^ 1, "normal")
         self.arguments.exchange(self.spare)
@@ -121,7 +124,12 @@ class Measurement:
         determinism = self._determinism(call, timing)
         again = self._check_changed(call)
         if not again.ok:
-            self.trial = replace(self.trial, status="wrong_result", verdict=again, reason=f"right at first, {again.reason}")
+            self.trial = replace(
+                self.trial,
+                status="wrong_result",
+                verdict=again,
+                reason=f"right at first, {again.reason}",
+            )
             return
         self.trial = replace(self.trial, verdict=replace(verdict, determinism=determinism))
         self._take_timing(timing)
@@ -131,21 +139,30 @@ class Measurement:
         return determinism_of(lambda: tuple(self._launched(call).values()), timing.median_us)
 
     def _check_changed(self, call: Callable) -> Verdict:
-        """Checks once more after timing, when the output stands for the inputs so far, with other inputs in the same place."""
+        """Checks once more after timing, when the output stands for the inputs so far, with other
+        inputs in the same place."""
         before = {name: output.clone() for name, output in self.arguments.outputs.items()}
         self._change_inputs()
         verdict = self._check(call)
         unwritten = any(each.unwritten_count for each in verdict.each)
-        stale = not unwritten and all(same_bits(self.arguments.outputs[name], old) for name, old in before.items())
+        stale = not unwritten and all(
+            same_bits(self.arguments.outputs[name], old) for name, old in before.items()
+        )
         self._change_inputs()
         told = "then gave back what it had computed before, though its inputs had changed"
-        return verdict if verdict.ok else replace(verdict, reason=told if stale else f"wrong after timing: {verdict.reason}")
+        return (
+            verdict
+            if verdict.ok
+            else replace(verdict, reason=told if stale else f"wrong after timing: {verdict.reason}")
+        )
 
     def _take_timing(self, timing: Timing) -> None:
         """The trial with this timing and what follows from it."""
         tflops, gbps = (None, None) if timing.implausible else roofline.rates(self.cost, timing)
         point = roofline.roofline(self.cost, timing, self.peaks, self.math_mode, self.ceilings)
-        self.trial = replace(self.trial, timing=timing, tflops=tflops, gbps=gbps, roofline=point, created=time.time())
+        self.trial = replace(
+            self.trial, timing=timing, tflops=tflops, gbps=gbps, roofline=point, created=time.time()
+        )
 
     def _check(self, call: Callable) -> Verdict:
         """Runs once into fresh outputs that show what is never written, and compares."""
@@ -159,9 +176,11 @@ class Measurement:
         return self.arguments.outputs
 
     def verdict_of(self, output, *, math_mode: str, roundings: int = 1) -> Verdict:
-        """The verdict on any output of this problem, a baseline's say, against the same reference: a tensor, or of several outputs a tuple
-        in their order, or a dict by name."""
-        return without_map_when_right(self._verdict(output, math_mode=math_mode, roundings=roundings))
+        """The verdict on any output of this problem, a baseline's say, against the same reference:
+        a tensor, or of several outputs a tuple in their order, or a dict by name."""
+        return without_map_when_right(
+            self._verdict(output, math_mode=math_mode, roundings=roundings)
+        )
 
     def verdict_of_changed(self, run: Callable, *, math_mode: str, roundings: int = 1) -> Verdict:
         """The verdict on what run() gives once the inputs have changed under it."""
@@ -175,7 +194,12 @@ class Measurement:
     def _verdict(self, output, *, math_mode: str, roundings: int = 1) -> Verdict:
         given = by_name(output, tuple(self.truth.references), "the call")
         how = self._how(math_mode, roundings)
-        return worst_of({name: verify(given[name], truth, how[name]) for name, truth in self.truth.references.items()})
+        return worst_of(
+            {
+                name: verify(given[name], truth, how[name])
+                for name, truth in self.truth.references.items()
+            }
+        )
 
     def _how(self, math_mode: str, roundings: int = 1) -> dict[str, Arithmetic]:
         """What decides the tolerance of each output."""
@@ -197,16 +221,20 @@ class Measurement:
         return None if self.index is None else clocks.ClockWatch(self.index)
 
     def _time(self, run: Callable[[], object]) -> Timing:
-        timing = turns.steady(lambda: timers.time_callable(run, self.timer, l2=self.request.l2, clocks=self._watch()))
+        timing = turns.steady(
+            lambda: timers.time_callable(run, self.timer, l2=self.request.l2, clocks=self._watch())
+        )
         return self._marked(timing, self.math_mode)
 
     def _marked(self, timing: Timing, math_mode: str) -> Timing:
-        return roofline.marked(timing, self.cost, self.peaks, math_mode, timers.empty_kernel_us(self.timer))
+        return roofline.marked(
+            timing, self.cost, self.peaks, math_mode, timers.empty_kernel_us(self.timer)
+        )
 
     def _run_baselines(self, skip: tuple[str, ...]) -> None:
         setting = baselines.Setting(
             self.request.problem,
-            self.request.device,
+            self.device,
             self.inputs,
             self.timer,
             self.verdict_of,
@@ -216,7 +244,7 @@ class Measurement:
             restoring=self.arguments.restoring,
         )
         only = self.request.only_baselines
-        for baseline in baselines.expanded(self.kernel.baselines, self.request.device):
+        for baseline in baselines.expanded(self.kernel.baselines, self.device):
             if baseline.name in skip or (only and baseline.name not in only):
                 continue
             if not baselines.why_not(setting, baseline):
@@ -228,16 +256,20 @@ class Measurement:
 
     def _measure_in_turn(self, ready: dict[str, turns.Entrant]) -> None:
         """Ours and the baselines that are right, again in turn; then every comparison anew."""
-        if not ready:
+        ours = self.trial.timing
+        if not ready or ours is None:
             return
         self.report("phase", IN_TURN)
         call, plan = self._executable(), turns.CPU_TURNS if self.index is None else turns.GPU_TURNS
-        entrants = {OURS: turns.Entrant(self.arguments.launch_of(call), self.trial.timing), **ready}
+        entrants = {OURS: turns.Entrant(self.arguments.launch_of(call), ours), **ready}
         timings = turns.in_turn(OURS, entrants, self.timer, plan, self.request.l2, self._watch)
         if not timings:
             return
         self._take_timing(self._marked(timings.pop(OURS), self.math_mode))
-        self.trial = replace(self.trial, baselines=tuple(self._compared(b, timings.get(b.name)) for b in self.trial.baselines))
+        self.trial = replace(
+            self.trial,
+            baselines=tuple(self._compared(b, timings.get(b.name)) for b in self.trial.baselines),
+        )
 
     def _compared(self, result: BaselineResult, timing: Timing | None) -> BaselineResult:
         if timing is not None:
@@ -245,23 +277,28 @@ class Measurement:
         return baselines.against(replace(result, comparison=None, speedup=None), self.trial.timing)
 
     def _fingerprint(self) -> dict:
-        device = next(d for d in facts.local_devices() if d.id == self.request.device)
+        device = next(d for d in facts.local_devices() if d.id == self.device)
         return {**device.fingerprint, "kernel_source": self.kernel.source_hash}
 
     def _save_arrays(self) -> None:
-        """Keeps inputs and outputs for checking elsewhere: in0, in1, ..., out; of several outputs out_NAME; float32 where NumPy lacks the
-        dtype. An input that is written over is there as it was before."""
+        """Keeps inputs and outputs for checking elsewhere: in0, in1, ..., out; of several outputs
+        out_NAME; float32 where NumPy lacks the dtype. An input that is written over is there as it
+        was before."""
         if self.request.save is None:
             return
         import numpy
 
         arrays = {f"in{i}": _array(t) for i, t in enumerate(self.arguments.fresh_inputs)}
         outputs = self.arguments.outputs
-        arrays |= {"out" if len(outputs) == 1 else f"out_{name}": _array(t) for name, t in outputs.items()}
+        arrays |= {
+            "out" if len(outputs) == 1 else f"out_{name}": _array(t) for name, t in outputs.items()
+        }
         try:
             numpy.savez(self.request.save, **arrays)
         except OSError as error:
-            raise RuntimeFailed(f"cannot write {self.request.save}: {error.strerror}", str(error)) from error
+            raise RuntimeFailed(
+                f"cannot write {self.request.save}: {error.strerror}", str(error)
+            ) from error
 
     def _synchronize(self) -> None:
         """Waits for the device, so that a launch that failed is known here."""

@@ -14,12 +14,13 @@ TITLE = "Where the errors lie"
 
 def draw(trial: Trial) -> None:
     """Nothing where no map was kept."""
-    if trial.verdict is None:
+    verdict = trial.verdict
+    if verdict is None:
         return
-    judged = [(verdict.output, verdict.errors) for verdict in trial.verdict.each if verdict.errors is not None]
+    judged = [(each.output, each.errors) for each in verdict.each if each.errors is not None]
     if not judged:
         return
-    if not trial.verdict.ok:
+    if not verdict.ok:
         st.header(TITLE, anchor=False)
         _maps(judged)
         return
