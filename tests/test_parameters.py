@@ -8,9 +8,6 @@ from tests.test_architecture import ROOT, modules
 
 MOST = 8
 
-LEFT = {"verify", "room_of"}
-"""What decides a tolerance travels loose there still."""
-
 FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
@@ -39,7 +36,7 @@ def is_tile_program(node) -> bool:
 
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_no_function_asks_for_more_than_eight_things(path):
-    assert {name.split()[-1] for name in longer(path)} <= LEFT
+    assert longer(path) == {}
 
 
 def test_a_method_does_not_count_itself_and_a_star_counts():

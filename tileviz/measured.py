@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 
@@ -52,6 +52,25 @@ class Verdict:
     """None where it was not kept: right results of a sweep and of baselines."""
     determinism: Determinism | None = None
     """None where it was not looked at: wrong results, baselines, configs of a sweep that are no finalists, launches of many seconds."""
+    output: str = ""
+    """Name of the output that all this is of; empty where the kernel has one. The worst of several stands here."""
+    others: tuple["Verdict", ...] = ()
+    """On the other outputs, in the order of the kernel."""
+
+    @property
+    def each(self) -> tuple["Verdict", ...]:
+        """One for each output, the worst first."""
+        return self, *self.others
+
+
+def worst_of(verdicts: Mapping[str, Verdict]) -> Verdict:
+    """The verdict on a kernel from those on its outputs by name: the one that is wrong, or the furthest off, with the others in it. Its
+    reason names the output. A single one stays as it is."""
+    if len(verdicts) == 1:
+        return next(iter(verdicts.values()))
+    named = [replace(v, output=name, reason=f"{name}: {v.reason}" if v.reason else "") for name, v in verdicts.items()]
+    worst = min(named, key=lambda v: (v.ok, *(-(math.inf if math.isnan(x) else x) for x in (v.wrong_fraction, v.rel_error))))
+    return replace(worst, others=tuple(v for v in named if v is not worst))
 
 
 @dataclass(frozen=True)

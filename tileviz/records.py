@@ -99,6 +99,37 @@ class Device:
 
 
 @dataclass(frozen=True)
+class Roundings:
+    """How often one size of an output is rounded on its way: each number times its own unit roundoff."""
+
+    root: float = 0.0
+    """Times sqrt(K) and that of the accumulator, for a sum of K terms."""
+    sums: float = 0.0
+    """Times that of the accumulator, whatever K."""
+    products: float = 0.0
+    """Times that of the products: 0 where they are exact, 2^-10 for TF32."""
+    values: float = 0.0
+    """Times that of the output's dtype: what is rounded to it before the last rounding."""
+
+
+@dataclass(frozen=True)
+class ErrorScale:
+    """A kind of error: how far the arithmetic may carry an element with reference r and scale m, before its one rounding to the dtype."""
+
+    name: str
+    reference: Roundings = Roundings()
+    """Of |r|."""
+    scale: Roundings = Roundings()
+    """Of max(|r|, m)."""
+    floor: float = 0.0
+    """Absolute, whatever the size."""
+    over: Literal["element", "row", "matrix"] = "element"
+    """What m is the root mean square of: nothing (m = 0), the element's row, or its row times its column over the whole."""
+    chain: Literal["reference", "scale"] = "scale"
+    """Which of the two a chain of calls, which rounds between its steps, makes larger."""
+
+
+@dataclass(frozen=True)
 class Estimate:
     """What the rules know of a config before anything is compiled."""
 

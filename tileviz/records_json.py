@@ -16,11 +16,13 @@ if TYPE_CHECKING:
 
 def to_json(record) -> Any:
     """The JSON value of a record: fields by name, tuples as lists, NaN and infinity as None; a Timing gains its median,
-    p10, p90 and n; bytes are left out."""
+    p10, p90 and n, a Verdict on several outputs their names; bytes are left out."""
     if dataclasses.is_dataclass(record) and not isinstance(record, type):
         out = {
             f.name: to_json(getattr(record, f.name)) for f in dataclasses.fields(record) if not isinstance(getattr(record, f.name), bytes)
         }
+        if isinstance(record, Verdict) and not record.output:
+            del out["output"], out["others"]  # of a kernel with one output
         if isinstance(record, Timing):
             out = {
                 "median_us": to_json(record.median_us),
@@ -96,6 +98,7 @@ def _verdict(doc) -> Verdict | None:
             values[name] = math.nan
     values["errors"] = _error_map(values.get("errors"))
     values["determinism"] = Determinism(**known_fields(Determinism, values["determinism"])) if values.get("determinism") else None
+    values["others"] = tuple(found for found in map(_verdict, values.get("others") or ()) if found)
     return Verdict(**values)
 
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field, replace
 import pytest
 import torch
 
+from tests.bench.judged import verify
 from tileviz.bench import baselines
 from tileviz.bench.baselines import Setting, against, expanded, run_baseline
 from tileviz.bench.draws import Draw
 from tileviz.bench.pick_timer import pick_timer
 from tileviz.bench.timers import Plan, ScriptedTimer, time_callable
-from tileviz.bench.verify import verify
 from tileviz.errors import CompileFailed
 from tileviz.measured import BaselineResult, Timing
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.bench.judged import verify
 from tileviz import kernels
 from tileviz.bench import baselines
 from tileviz.bench.baselines import COMPILE_MODES, against, expanded
@@ -12,7 +13,6 @@ from tileviz.bench.peaks import peaks_of
 from tileviz.bench.roofline import implausible, l2_resident, marked, rates
 from tileviz.bench.statistics import compare, tied_best
 from tileviz.bench.timers import Plan, ScriptedTimer, empty_kernel_us, time_callable
-from tileviz.bench.verify import verify
 from tileviz.errors import NotComparable
 from tileviz.measured import BaselineResult, Timing
 from tileviz.records import Cost

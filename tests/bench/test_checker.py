@@ -6,12 +6,11 @@ from dataclasses import replace
 import pytest
 import torch
 
+from tests.bench.judged import Checker, verify
 from tests.bench.test_verify import attention_how, gemm, gemm_how, softmax_how
 from tileviz.bench import checker as checkers
 from tileviz.bench import verify as verifier
-from tileviz.bench.checker import Checker
 from tileviz.bench.draws import nan_filled
-from tileviz.bench.verify import verify
 
 
 def same(ours, theirs) -> bool:

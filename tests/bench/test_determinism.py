@@ -17,7 +17,7 @@ def launcher(change=lambda output, launch: None, dtype=torch.float32):
         output.copy_(torch.arange(20).reshape(4, 5))
         count[0] += 1
         change(output, count[0])
-        return output
+        return (output,)
 
     return launched, count
 

@@ -5,10 +5,11 @@ import math
 import pytest
 import torch
 
+from tests.bench.judged import verify
 from tileviz.bench import tolerance
 from tileviz.bench.draws import Draw, nan_filled
 from tileviz.bench.error_map import block_length
-from tileviz.bench.verify import verify, without_map_when_right
+from tileviz.bench.verify import without_map_when_right
 from tileviz.measured import Verdict
 from tileviz.records_json import to_json
 

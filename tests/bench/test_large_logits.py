@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
+from tests.bench.judged import verify
 from tileviz.bench.draws import Draw, torch_dtype
 from tileviz.bench.references import Truth
-from tileviz.bench.verify import verify
 from tileviz.kernels import code
 
 ATTENTION, SOFTMAX = code("flash_attention"), code("softmax")

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
+from tests.bench.judged import verify
 from tileviz import kernels
 from tileviz.bench.baselines import Setting, expanded, run_baseline
 from tileviz.bench.draws import Draw
@@ -12,7 +13,6 @@ from tileviz.bench.pick_timer import pick_timer
 from tileviz.bench.references import Truth, reference_of
 from tileviz.bench.timers import ScriptedTimer, time_callable
 from tileviz.bench.triton_baselines import words
-from tileviz.bench.verify import verify
 from tileviz.kernels.toolkit import triton_baseline
 from tileviz.kernels.toolkit.triton_baseline import TritonBaseline
 from tileviz.measured import Timing
@@ -127,7 +127,7 @@ def test_near_configs_are_timed_again_in_turn_and_a_tie_takes_the_first():
     def pick(medians, finals):
         """finals: what each near config reads in every final round."""
         script = [value for _ in range(FINAL_ROUNDS) for value in finals for _ in range(25)]
-        setting = SimpleNamespace(inputs=(), timer=ScriptedTimer(script), l2="cold")
+        setting = SimpleNamespace(run_of=lambda call: call, timer=ScriptedTimer(script), l2="cold")
         return picked(attempts(*medians), setting).config["number"]
 
     assert pick([10.0, 9.9, 20.0], [10.0, 10.01]) == 0

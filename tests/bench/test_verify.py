@@ -5,8 +5,9 @@ import math
 import pytest
 import torch
 
+from tests.bench.judged import verify
 from tileviz.bench.draws import Draw, nan_filled, torch_dtype
-from tileviz.bench.verify import BLIND, verify
+from tileviz.bench.verify import BLIND
 from tileviz.errors import UnknownName
 from tileviz.kernels import code as code_of
 from tileviz.kernels.toolkit.exponents import Exponents

@@ -9,8 +9,8 @@ from types import ModuleType
 import pytest
 
 from tests import long_proofs
+from tests.bench.judged import verify
 from tileviz.bench import draws, references
-from tileviz.bench.verify import verify
 from tileviz.compiler import runtime, targets, toolchain
 from tileviz.kernels import code as code_of
 

@@ -5,9 +5,9 @@ import tempfile
 
 import pytest
 
+from tests.bench.judged import verify
 from tileviz import kernels
 from tileviz.bench.references import Truth
-from tileviz.bench.verify import verify
 from tileviz.compiler import runtime
 from tileviz.compiler.targets import target
 

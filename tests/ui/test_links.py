@@ -7,7 +7,7 @@ import pytest
 from tests.ui import examples
 from tileviz import kernels
 from tileviz.engine import requests
-from tileviz.ui import links
+from tileviz.ui import links, session
 from tileviz.ui.form.defaults import defaults
 from tileviz.ui.parts import places
 
@@ -80,3 +80,10 @@ def test_a_list_where_one_word_of_the_page_goes_is_dropped_with_a_sentence(name)
 def test_a_seed_that_is_none_is_dropped_with_a_sentence():
     kept, notes = links.checked_link({"seed": "x"})
     assert kept == {} and "seed is 'x'; give a whole number" in notes[0] and "the default is used" in notes[0]
+
+
+def test_no_field_or_knob_of_today_needs_the_prefix():
+    """Links of earlier versions have them under their own names."""
+    for name in kernels.names():
+        for each in (*kernels.kernel(name).fields, *kernels.kernel(name).knobs):
+            assert session.own_of(each.name) == each.name

@@ -18,7 +18,7 @@ from tileviz.measured import BaselineResult, Timing, Verdict
 from .memory import out_of_memory
 from .references import full_precision
 from .statistics import compare
-from .timers import Timer
+from .timers import Run, Timer, prepare
 from .triton_baselines import tuned
 from .turns import Entrant
 
@@ -42,18 +42,30 @@ class Setting:
     inputs: tuple
     timer: Timer
     verdict_of: Callable[..., Verdict]
-    """verdict_of(output, math_mode=..., roundings=...): against the trial's own reference."""
+    """verdict_of(output, math_mode=..., roundings=...): against the trial's own reference; several outputs come as a tuple, or by name."""
     time: Callable[[Callable[[], object]], Timing]
     """time(run): the trial's timer, plan, L2 mode and marks."""
     verdict_of_changed: Callable[..., Verdict]
     """verdict_of_changed(run, math_mode=..., roundings=...): of a call after timing, when other values stand in the inputs."""
     l2: str = "cold"
+    restoring: Callable[[Run], Run] = lambda run: run
+    """restoring(run): the call, with what gives inputs that it may write over their values back before each time."""
     ready: dict[str, Entrant] = field(default_factory=dict)
     """Every baseline that was right and timed, by name, for measuring all in turn afterwards."""
 
     @property
     def kind(self) -> str:
         return self.device.partition(":")[0]
+
+    def run_of(self, call: Callable) -> Run:
+        """One call with the inputs, for a timer."""
+        return self.restoring(lambda: call(*self.inputs))
+
+    def once(self, call: Callable) -> Any:
+        """What one call with the inputs gives."""
+        run = self.run_of(call)
+        prepare(run)
+        return run()
 
 
 def expanded(baselines: tuple, device: str) -> tuple:
@@ -151,13 +163,13 @@ def kernel_name(run: Callable[[], object], setting: Setting) -> str:
 
 def _checked_and_timed(setting: Setting, baseline, blank: BaselineResult) -> BaselineResult:
     call, note, compile_s = _ready(setting, baseline)
-    output = call(*setting.inputs)
+    output = setting.once(call)
     verdict = setting.verdict_of(output, math_mode=blank.math_mode, roundings=EAGER_ROUNDINGS)
     result = replace(blank, compile_s=compile_s, verdict=verdict)
     del output
     if not verdict.ok:
         return replace(result, status="wrong_result", reason=verdict.reason)
-    run = lambda: call(*setting.inputs)
+    run = setting.run_of(call)
     timing = setting.time(run)
     again = setting.verdict_of_changed(run, math_mode=blank.math_mode, roundings=EAGER_ROUNDINGS)
     if not again.ok:
@@ -185,7 +197,7 @@ def _ready(setting: Setting, baseline) -> tuple[Callable, str, float | None]:
     suffix = MAX_AUTOTUNE if baseline.name.endswith(MAX_AUTOTUNE) else ""
     start = time.perf_counter()
     compiled = torch.compile(call, dynamic=False, mode=COMPILE_MODES[suffix])
-    compiled(*setting.inputs)
+    setting.once(compiled)
     _wait(setting.kind)
     return compiled, "", time.perf_counter() - start
 

@@ -5,15 +5,15 @@ A right output is told by a quarter of the work of `verify`, with the same verdi
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tileviz.measured import Verdict
 
 from . import faults
 from .draws import still_filled, torch_dtype
 from .references import free_bytes
-from .tolerance import as_matrix, slabs
-from .verify import named_dtype, room_of, unlike, verify, without_map_when_right
+from .tolerance import Arithmetic, as_matrix, slabs
+from .verify import NoRoom, named_dtype, room_of, unlike, verify, without_map_when_right
 
 if TYPE_CHECKING:
     import torch
@@ -46,33 +46,34 @@ class Known:
 
 
 class Checker:
-    """checker(output) is the verdict of `verify(output, reference, **how)`, without the map of errors when the output is right."""
+    """checker(output) is the verdict of `verify(output, reference, how)`, without the map of errors when the output is right."""
 
-    def __init__(self, reference: "torch.Tensor", *, inputs: tuple = (), exponents: tuple | None = None, **how) -> None:
-        """`how` is the kernel's `dtype`, `math_mode`, `accumulate` and `error_scale`."""
-        self.reference = reference
-        self.how: dict[str, Any] = {**how, "inputs": inputs, "exponents": exponents}
+    def __init__(self, reference: "torch.Tensor", how: Arithmetic) -> None:
+        self.reference, self.how = reference, how
         self.known: Known | None = None
         self.looked = False
 
     def __call__(self, output: "torch.Tensor") -> Verdict:
         if not self.looked:
             self.looked, self.known = True, self._look()
-        return self._if_right(output) or without_map_when_right(verify(output, self.reference, **self.how))
+        return self._if_right(output) or without_map_when_right(verify(output, self.reference, self.how))
 
     def _look(self) -> Known | None:
-        """None where `verify` must look at each output: a reference too large to keep so much of it, not finite, or blind to zeros."""
+        """None where `verify` must look at each output: a reference too large to keep so much of it, not finite, or blind to zeros; and
+        whole numbers, which are compared fast."""
         import torch
 
         truth = as_matrix(self.reference)
         if 24 * truth.numel() > ROOM * free_bytes(str(truth.device)):
             return None
-        room = room_of(self.reference, **self.how)
+        room = room_of(self.reference, self.how)
+        if isinstance(room, NoRoom):
+            return None
         parts, sums = [], []
         for first, last in slabs(truth):
             rows = truth[first:last].double()
             _, limit = room.of_rows(rows, first, last)
-            rounded = rows.to(torch_dtype(self.how["dtype"])).double()
+            rounded = rows.to(torch_dtype(self.how.dtype)).double()
             parts.append(Part(first, last, rows, rounded, limit))
             finite = (rows.isfinite() & rounded.isfinite()).all()
             counts = (rows.abs() > limit).sum(), (rounded != 0).sum()
@@ -87,14 +88,14 @@ class Checker:
         """The verdict on an output that is right and written everywhere; None for any other."""
         import torch
 
-        if self.known is None or unlike(output, self.reference, self.how["dtype"]):
+        if self.known is None or unlike(output, self.reference, self.how.dtype):
             return None
         matrix, sums = as_matrix(output), []
         for part in self.known.parts:
             rows = matrix[part.first : part.last]
             value = rows.double()
             gap = (value - part.truth).abs_()
-            wrong = (~(gap <= part.limit)).sum() + still_filled(rows, self.how["dtype"]).sum()
+            wrong = (~(gap <= part.limit)).sum() + still_filled(rows).sum()
             ratio = gap.div_(part.limit).reshape(-1)
             worst = ratio.argmax()
             error = value.sub_(part.rounded).abs_()

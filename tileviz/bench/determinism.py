@@ -1,6 +1,6 @@
 """Whether launch after launch on the same inputs gives the same bits: atomics and races may not, though each result is right."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from tileviz.measured import Determinism
@@ -16,16 +16,17 @@ LONGEST_S = 10.0
 _WHOLE = {1: "uint8", 2: "int16", 4: "int32", 8: "int64"}
 
 
-def determinism_of(launched: Callable[[], "torch.Tensor"], median_us: float) -> Determinism | None:
-    """Launches up to LAUNCHES times and compares on the device. launched() gives an output, which the next call may overwrite."""
+def determinism_of(launched: Callable[[], Sequence["torch.Tensor"]], median_us: float) -> Determinism | None:
+    """Launches up to LAUNCHES times and compares on the device. launched() gives the outputs, which the next call may overwrite."""
     launches = min(LAUNCHES, int(LONGEST_S * 1e6 / max(median_us, 1.0)))
     if launches < 2:
         return None
-    first = bits(launched()).clone()
-    unlike = first != first
+    first = [bits(output).clone() for output in launched()]
+    unlike = [each != each for each in first]
     for _ in range(launches - 1):
-        unlike |= bits(launched()) != first
-    return Determinism(launches, int(unlike.sum()))
+        for mask, kept, output in zip(unlike, first, launched(), strict=True):
+            mask |= bits(output) != kept
+    return Determinism(launches, sum(int(mask.sum()) for mask in unlike))
 
 
 def same_bits(output: "torch.Tensor", other: "torch.Tensor") -> bool:

@@ -172,6 +172,8 @@ def _box(found: Found, name: str) -> str:
 
 def _inaccurate(found: Found, matrix, truth, at: str, total: int) -> str:
     got, want = matrix.reshape(-1)[found.worst].item(), truth.reshape(-1)[found.worst].item()
+    if isinstance(got, int):
+        return f"wrong: first at {at}, {got} against {want:.20g}; {found.wrong_count:,} of {total:,} {_elements(total)} differ"
     if math.isnan(want):
         return f"{got:.6g} at {at}, where the reference is NaN; {found.wrong_count:,} of {total:,} {_elements(total)} wrong"
     word = "wrong" if found.rel_error > 0.02 else "inaccurate"

@@ -16,7 +16,7 @@ from tileviz.errors import RuntimeFailed
 
 from .cupti_records import Records, Work, durations_us, kernel_names
 from .flush import Flush
-from .timers import GPU_PLAN, Run, Timer
+from .timers import GPU_PLAN, Run, Timer, prepare
 
 QUEUE = 100
 """Launches enqueued before the device is waited for: with flush and events well under the 1,024 a queue holds."""
@@ -48,6 +48,7 @@ class GpuTimer(Timer):
 
         with torch.cuda.device(self.device_id):
             for _ in range(count):
+                prepare(run)
                 run()
             torch.cuda.synchronize()
 
@@ -85,6 +86,7 @@ class CudaEvents(GpuTimer):
         events = [(torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)) for _ in range(count)]
         torch.cuda._sleep(HEAD_START_CYCLES)
         for start, end in events:
+            prepare(run)
             before()
             start.record()
             run()
@@ -120,6 +122,7 @@ class Cupti(GpuTimer):
         capture = _Capture.of(cupti)
         with torch.cuda.device(self.device_id), capture:
             for number in range(count):
+                prepare(run)
                 before()
                 cupti.activity_push_external_correlation_id(ours, number)
                 begin = cupti.get_timestamp()

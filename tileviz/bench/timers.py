@@ -20,6 +20,23 @@ L2_MODES = ("cold", "warm")
 
 
 @dataclass(frozen=True)
+class Prepared:
+    """A call that needs something to be done before each time, which is no part of it: a timer does it outside the timed window."""
+
+    run: Run
+    before: Run
+
+    def __call__(self) -> object:
+        return self.run()
+
+
+def prepare(run: Run) -> None:
+    """Does what a Prepared call needs before it; nothing for any other."""
+    if isinstance(run, Prepared):
+        run.before()
+
+
+@dataclass(frozen=True)
 class Plan:
     """How often to launch. Sampling stops at the target, or at the first cap it meets; the reason is kept."""
 
@@ -57,12 +74,13 @@ class Timer:
         return None
 
     def sample(self, run: Run, count: int, l2: str = "cold") -> list[float]:
-        """Microseconds of each of `count` calls, with a cold or warm L2."""
+        """Microseconds of each of `count` calls, with a cold or warm L2; what a Prepared one needs before is in none of them."""
         raise NotImplementedError
 
     def settle(self, run: Run, count: int) -> None:
         """Calls run and waits for the device to be done."""
         for _ in range(count):
+            prepare(run)
             run()
 
     def session(self) -> contextlib.AbstractContextManager:
@@ -82,6 +100,7 @@ class PerfCounter(Timer):
     def sample(self, run: Run, count: int, l2: str = "cold") -> list[float]:
         clock, samples = time.perf_counter_ns, []
         for _ in range(count):
+            prepare(run)
             start = clock()
             run()
             samples.append((clock() - start) / 1e3)

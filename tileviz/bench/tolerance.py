@@ -14,6 +14,8 @@ it may add, by `error_scale`:
 
 and, where a kernel says so, what is lost by cancellation whatever the size of the output (`Kernel.cancelled`).
 
+Whole numbers and bools must be equal. A kernel whose errors come about otherwise declares the factors itself (`records.ErrorScale`).
+
 u_sum is 2^-24, the unit roundoff of a float32 accumulator. Rounding errors of a sum grow like a random walk, hence sqrt(K); 32 covers
 the largest of some 10^8 elements and tensor cores, which truncate where the CPU rounds; a softmax has one sum a row and adds without
 tensor cores, so 4 is enough there. u_product is 0 where products are exact in
@@ -33,9 +35,10 @@ Sources: N. Higham and T. Mary, "A new approach to probabilistic rounding error 
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tileviz.errors import UnknownName
+from tileviz.records import ErrorScale, Roundings
 
 if TYPE_CHECKING:
     import torch
@@ -50,6 +53,8 @@ class Format:
     smallest_exponent: int
     """Exponent of the smallest normal number, 2^e."""
     largest: float
+    saturates: bool = False
+    """Whether a value past the largest may become the largest: there is no infinity, or conversions of the device avoid it."""
 
     @property
     def unit_roundoff(self) -> float:
@@ -66,13 +71,66 @@ FORMATS = {
     "float32": Format(24, -126, 3.4028234663852886e38),
     "float16": Format(11, -14, 65504.0),
     "bfloat16": Format(8, -126, 3.3895313892515355e38),
-    "float8_e4m3": Format(4, -6, 448.0),
+    "float8_e4m3": Format(4, -6, 448.0, saturates=True),
+    "float8_e4m3fn": Format(4, -6, 448.0, saturates=True),
+    "float8_e5m2": Format(3, -14, 57344.0, saturates=True),
 }
+
+WHOLE = ("bool", "uint8", "int8", "int16", "int32", "int64")
+"""Dtypes without fractions: an element is right when it is equal."""
+
+EQUAL = "0: whole numbers must be equal"
+"""Their tolerance, in words."""
 
 SUM_ROUNDOFF = 2.0**-24
 PRODUCT_ROUNDOFF = {"TF32": 2.0**-10}
-SCALES = ("exact", "sum", "shares", "averages")
-"""Of an element by itself, of dot products, of a row's shares of its sum (a softmax), of averages weighted so (attention)."""
+SCALES = {
+    kind.name: kind
+    for kind in (
+        ErrorScale("exact"),
+        ErrorScale("sum", reference=Roundings(products=2), scale=Roundings(root=32, products=4), over="matrix"),
+        ErrorScale("shares", reference=Roundings(root=4, sums=32), floor=2.0**-126, chain="reference"),
+        ErrorScale("averages", scale=Roundings(root=32, products=8, values=4), over="row"),
+    )
+}
+"""Of an element by itself, of dot products, of a row's shares of its sum (a softmax), of averages weighted so (attention). A kernel whose
+errors come about otherwise declares an ErrorScale of its own."""
+
+
+@dataclass(frozen=True)
+class Arithmetic:
+    """How an output was computed: all that decides how far it may lie from its reference."""
+
+    dtype: str
+    """Of the output."""
+    math_mode: str = "float32"
+    """Precision the products are formed in."""
+    accumulate: int = 1
+    """K: terms of the longest sum behind an element."""
+    error_scale: str | ErrorScale = "sum"
+    """One of SCALES by its name, or a kind of the kernel's own."""
+    cancelled: float = 0.0
+    """What evaluating the output loses whatever its size, absolute."""
+    roundings: int = 1
+    """How often a value is rounded to the dtype on its way; 1 for a fused kernel, more for a chain of PyTorch calls."""
+    inputs: tuple = ()
+    """Tensors, which refine the scale of small outputs."""
+    exponents: Any = None
+    """`kernels.toolkit.exponents.Exponents` of the same inputs, where exponentials are taken."""
+
+    @property
+    def kind(self) -> ErrorScale:
+        """Raises UnknownName for a word that is none of SCALES."""
+        if isinstance(self.error_scale, ErrorScale):
+            return self.error_scale
+        if self.error_scale not in SCALES:
+            raise UnknownName.of("error scale", self.error_scale, SCALES)
+        return SCALES[self.error_scale]
+
+    @property
+    def whole(self) -> bool:
+        """Whether the output holds whole numbers, which must be equal."""
+        return self.dtype in WHOLE
 
 
 @dataclass(frozen=True)
@@ -103,67 +161,52 @@ class Bound:
         return torch.ldexp(torch.ones_like(magnitude), exponent - form.digits)
 
 
-def bound_of(
-    dtype: str,
-    math_mode: str,
-    accumulate: int,
-    error_scale: str,
-    *,
-    roundings: int = 1,
-    terms: int = 0,
-    cancelled: float = 0.0,
-    reference: str = "float64",
-) -> Bound:
-    """The tolerance of an output. Raises UnknownName for a dtype or error scale that is not known.
+def bound_of(how: Arithmetic, reference: str = "float64") -> Bound:
+    """The tolerance of an output beside a reference in this dtype. Raises UnknownName for a dtype or error scale that is not known."""
+    if how.dtype not in FORMATS:
+        raise UnknownName.of("dtype", how.dtype, FORMATS)
+    kind = how.kind
+    exact = kind.reference == kind.scale == Roundings()
+    twice = 2 if reference == "float32" and not exact else 1
+    root = math.sqrt(max(how.accumulate, 1)) * SUM_ROUNDOFF * twice
+    product = next((u for name, u in PRODUCT_ROUNDOFF.items() if name.lower() in how.math_mode.lower()), 0.0)
+    rounded = FORMATS[how.dtype].unit_roundoff
+    terms = how.exponents.terms if how.exponents else 0
+    chain = {kind.chain: 4 * rounded * (how.roundings - 1)}
 
-    `roundings`: how often a value is rounded to `dtype` on its way to the output; 1 for a fused kernel. `terms`: of an exponent's sum.
-    `cancelled`: absolute.
-    """
-    if dtype not in FORMATS:
-        raise UnknownName.of("dtype", dtype, FORMATS)
-    if error_scale not in SCALES:
-        raise UnknownName.of("error scale", error_scale, SCALES)
-    root = (4 if error_scale == "shares" else 32) * math.sqrt(max(accumulate, 1)) * SUM_ROUNDOFF
-    twice = 2 if reference == "float32" and error_scale != "exact" else 1
-    root *= twice
-    product = next((u for name, u in PRODUCT_ROUNDOFF.items() if name.lower() in math_mode.lower()), 0.0)
-    rounded = FORMATS[dtype].unit_roundoff
-    extra = 4 * rounded * (roundings - 1)
-    of_reference, of_scale, floor = {
-        "exact": (0.0, extra, 0.0),
-        "sum": (2 * product, root + 4 * product + extra, 0.0),
-        "shares": (root + 32 * SUM_ROUNDOFF + extra, 0.0, 2.0**-126),
-        "averages": (0.0, root + 8 * product + 4 * rounded + extra, 0.0),
-    }[error_scale]
-    floor += cancelled
-    if reference == "float32" and error_scale == "exact":
+    def share(of: Roundings) -> float:
+        return of.root * root + of.sums * SUM_ROUNDOFF + of.products * product + of.values * rounded
+
+    of_reference, of_scale = share(kind.reference) + chain.get("reference", 0.0), share(kind.scale) + chain.get("scale", 0.0)
+    if reference == "float32" and exact:
         of_reference += 2 * SUM_ROUNDOFF
-    of_exponent = (4 * math.sqrt(terms) + 2) * SUM_ROUNDOFF * twice + 2 * product + (rounded if terms and roundings > 1 else 0.0)
-    words = f"half an ulp of {dtype}"
+    of_exponent = (4 * math.sqrt(terms) + 2) * SUM_ROUNDOFF * twice + 2 * product + (rounded if terms and how.roundings > 1 else 0.0)
+    words = f"half an ulp of {how.dtype}"
     if of_reference:
         words += f" + {of_reference:.2g} |reference|"
     if of_scale:
         words += f" + {of_scale:.2g} max(|reference|, scale)"
-    if cancelled:
-        words += f" + {cancelled:.2g} lost by cancellation"
-    source = "one rounding" if error_scale == "exact" else f"K = {accumulate:,}, float32 sums, {math_mode} products"
-    return Bound(dtype, of_reference, of_scale, floor, of_exponent, f"{words}; from {source}")
+    if how.cancelled:
+        words += f" + {how.cancelled:.2g} lost by cancellation"
+    source = "one rounding" if exact else f"K = {how.accumulate:,}, float32 sums, {how.math_mode} products"
+    return Bound(how.dtype, of_reference, of_scale, kind.floor + how.cancelled, of_exponent, f"{words}; from {source}")
 
 
-def scale_of(reference: "torch.Tensor", error_scale: str, inputs: tuple = (), accumulate: int = 1):
+def scale_of(reference: "torch.Tensor", how: Arithmetic) -> "Scale":
     """m for each element: a column vector, an outer product (row, column) or one number, from `reference` as a matrix (rows, columns).
 
-    averages: root mean square of the row. sum: row rms x column rms / overall rms, which follows rows and columns of unlike size; a
-    matrix too small for that takes the largest of its overall rms and sqrt(K) x rms(first input) x rms(second input).
+    Over a row: its root mean square. Over the matrix: row rms x column rms / overall rms, which follows rows and columns of unlike size;
+    a matrix too small for that takes the largest of its overall rms and sqrt(K) x rms(first input) x rms(second input).
     """
-    if error_scale in ("exact", "shares"):
+    over = how.kind.over
+    if over == "element":
         return Scale(0.0)
     rows, columns, overall = _mean_squares(reference)
-    if error_scale == "averages":
+    if over == "row":
         return Scale(overall.sqrt().item(), row=rows.sqrt())
     if min(reference.shape) >= 16:
         return Scale(overall.sqrt().item(), row=rows.sqrt(), column=columns.sqrt())
-    return Scale(max(overall.sqrt().item(), _scale_of_inputs(inputs, accumulate)))
+    return Scale(max(overall.sqrt().item(), _scale_of_inputs(how.inputs, how.accumulate)))
 
 
 @dataclass(frozen=True)
@@ -197,9 +240,10 @@ def _mean_squares(matrix):
 
 
 def _scale_of_inputs(inputs, accumulate: int) -> float:
-    if len(inputs) < 2:
+    tensors = [t for t in inputs if hasattr(t, "is_floating_point") and t.is_floating_point()]
+    if len(tensors) < 2:
         return 0.0
-    first, second = (_finite_rms(t) for t in inputs[:2])
+    first, second = (_finite_rms(t) for t in tensors[:2])
     return math.sqrt(accumulate) * first * second
 
 

@@ -4,9 +4,10 @@ Imports neither Triton nor torch when read. Every config that runs is checked li
 trial's own timer, is the baseline, and its config is part of the kernel's name.
 """
 
+import math
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from tileviz.errors import CompileFailed
 from tileviz.measured import quantile
@@ -41,7 +42,7 @@ def tuned(baseline, setting) -> tuple[Callable, str, float]:
     tried = [Attempt(config) for config in baseline.configs(setting.problem, capability)]
     for attempt in tried:
         attempt.run(baseline, setting)
-    right = [attempt for attempt in tried if attempt.median_us is not None]
+    right = [attempt for attempt in tried if attempt.median_us < math.inf]
     if not right:
         why = "\n".join(f"{words(a.config)}: {a.reason}" for a in tried)
         raise CompileFailed(f"none of {len(tried)} Triton configs ran and was right; the first: {tried[0].reason}", why)
@@ -64,7 +65,7 @@ def picked(right: list["Attempt"], setting) -> "Attempt":
     samples: dict[int, list[float]] = {i: [] for i in range(len(near))}
     for _ in range(FINAL_ROUNDS):
         for i, attempt in enumerate(near):
-            samples[i] += time_callable(lambda a=attempt: a.call(*setting.inputs), setting.timer, FINAL_PLAN, setting.l2).samples_us
+            samples[i] += time_callable(setting.run_of(attempt.call), setting.timer, FINAL_PLAN, setting.l2).samples_us
     medians = [quantile(samples[i], 0.5) for i in range(len(near))]
     return next(attempt for attempt, median in zip(near, medians) if median <= TIED * min(medians))
 
@@ -74,19 +75,24 @@ class Attempt:
 
     def __init__(self, config: dict[str, Any]) -> None:
         self.config = config
-        self.call: Callable | None = None
-        self.median_us: float | None = None
+        self.call: Callable = _not_ready
+        self.median_us = math.inf
+        """Until it ran and was right."""
         self.reason = ""
 
     def run(self, baseline, setting) -> None:
         try:
             call = baseline.program(setting.problem, self.config)
-            verdict = setting.verdict_of(call(*setting.inputs), math_mode=baseline.math_mode(setting.problem), roundings=1)
+            verdict = setting.verdict_of(setting.once(call), math_mode=baseline.math_mode(setting.problem), roundings=1)
             if not verdict.ok:
                 self.reason = f"wrong: {verdict.reason}"
                 return
-            timing = time_callable(lambda: call(*setting.inputs), setting.timer, PICK_PLAN, setting.l2)
+            timing = time_callable(setting.run_of(call), setting.timer, PICK_PLAN, setting.l2)
         except Exception as failure:  # Triton's compiler and launcher raise classes of their own: too much shared memory, no layout
             self.reason = f"{type(failure).__name__}: {next(iter(str(failure).strip().splitlines()), '')}"
             return
         self.call, self.median_us = call, timing.median_us
+
+
+def _not_ready(*_inputs) -> NoReturn:
+    raise CompileFailed("this config was never compiled")

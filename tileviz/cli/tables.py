@@ -1,5 +1,7 @@
 """A trial as a person reads it in a terminal. Records in, text out."""
 
+from dataclasses import replace
+
 from tileviz import formats
 from tileviz.bench.roofline import why_over
 from tileviz.cli.explained import Explained, check_lines
@@ -53,6 +55,10 @@ def trial_text(
 def verdict_text(verdict: Verdict | None) -> str:
     if verdict is None:
         return ""
+    if verdict.others:
+        alone = [replace(each, others=(), output="") for each in verdict.each]
+        both = zip(verdict.each, alone, strict=True)
+        return "; ".join(f"{each.output}: {verdict_text(own)}" for each, own in both)
     errors = (
         f"relative error {formats.significant(verdict.rel_error)}, max abs error"
         f" {formats.significant(verdict.max_abs_error)}"

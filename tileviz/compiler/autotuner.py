@@ -37,17 +37,24 @@ class Tuned:
     """Configs that gave no time, by its log."""
 
 
-def tuned(build: Callable[[Config], object], configs: Sequence[Config], target: Target, supply: Callable[[], list]) -> Tuned:
+def tuned(
+    build: Callable[[Config], object],
+    configs: Sequence[Config],
+    target: Target,
+    supply: Callable[[], list],
+    outputs: Sequence[int] = (-1,),
+) -> Tuned:
     """Runs `AutoTuner.from_kernel` with its own defaults, results unchecked, over full configs of the same knobs.
 
-    `build(config)` gives the program; `supply()` its inputs on the current device. Call in the folder that may take autotuner.log.
+    `build(config)` gives the program; `supply()` its inputs on the current device; `outputs` are the places of the others among its
+    parameters, which the AutoTuner makes itself: none where all is written in place. Call in the folder that may take autotuner.log.
     Raises RuntimeFailed, with its log as detail, when no config works.
     """
     lowering.imported()
     from tilelang.autotuner import AutoTuner
 
     tuner = AutoTuner.from_kernel(_program(build, configs), [as_autotune_takes(config) for config in configs])
-    tuner.set_compile_args(out_idx=[-1], target=lowering.tvm_target(target))
+    tuner.set_compile_args(out_idx=list(outputs), target=lowering.tvm_target(target))
     tuner.set_profile_args(supply_prog=lambda _params: supply(), skip_check=True)
     began = time.perf_counter()
     try:

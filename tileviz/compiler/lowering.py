@@ -14,7 +14,7 @@ from tileviz.records import Target
 DEVICE_FLAGS = "tl.device_compile_flags"
 LINE_DIRECTIVES = "tl.emit_line_directives"
 
-NOT_ON_CPU = ("float16", "bfloat16")
+NOT_ON_CPU = ("float16", "bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e4m3")
 
 _FORMAT = logging.Formatter()
 
@@ -104,6 +104,8 @@ def supported(program, target: Target):
         dtype = str(buffer.dtype)
         if target.kind == "cpu" and dtype in NOT_ON_CPU:
             raise Unsupported(f"the CPU target cannot run {dtype}: TileLang's C has no {dtype} vectors; choose float32 or a CUDA target")
+        if target.kind == "cpu" and dtype == "bool":
+            raise Unsupported("the CPU target cannot run bool: TileLang's C takes it for int8; choose int8 or a CUDA target")
         if target.is_cuda and dtype == "bfloat16" and not target.at_least(8):
             raise Unsupported(f"{target.name} has no bfloat16 arithmetic; choose float16, or sm_80 or newer")
     return program

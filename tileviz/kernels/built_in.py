@@ -1,6 +1,5 @@
 """Answers questions in this process, from the declaration of a kernel that comes with tileviz."""
 
-import inspect
 import traceback
 from collections.abc import Callable, Sequence
 
@@ -14,16 +13,11 @@ from tileviz.kernels.questions import (
     Exactness,
     Offer,
     Refusal,
-    Signature,
-    Tensor,
     Text,
     question_from_json,
 )
 from tileviz.kernels.toolkit.base import Baseline, Kernel, TritonBaseline
 from tileviz.records import Problem, Target
-
-OUTPUT = "out"
-"""Name of the one output."""
 
 
 class BuiltIn:
@@ -66,7 +60,7 @@ class BuiltIn:
             case questions.Precision(problems, target):
                 return lambda problem: exactness_of(kernel, problem, target), problems
             case questions.Arguments(problems):
-                return lambda problem: signature_of(kernel, problem), problems
+                return kernel.signature, problems
             case questions.Conventions(problems):
                 return kernel.conventions, problems
             case questions.Offers(problems):
@@ -112,20 +106,9 @@ def exactness_of(kernel: Kernel, problem: Problem, target: Target) -> Exactness:
     return Exactness(
         math_mode=kernel.math_mode(problem, target),
         accumulate=kernel.accumulate(problem),
-        error_scale=kernel.error_scale,
+        error_scale=kernel.error_scale if isinstance(kernel.error_scale, str) else kernel.error_scale.name,
         cancelled=kernel.cancelled(problem),
     )
-
-
-def signature_of(kernel: Kernel, problem: Problem) -> Signature:
-    """The arguments, named as the reference names them: inputs are drawn, and nothing but shape and
-    dtype is noted."""
-    drawn: list[tuple[tuple[int, ...], str]] = []
-    kernel.inputs(problem, lambda *shape, dtype: drawn.append((shape, dtype)))
-    shape, dtype = kernel.output(problem)
-    named = zip(_input_names(kernel, len(drawn)), drawn, strict=True)
-    inputs = tuple(Tensor(name, *each) for name, each in named)
-    return Signature(inputs, (Tensor(OUTPUT, shape, dtype),))
 
 
 def offers_of(kernel: Kernel, problem: Problem) -> tuple[Offer, ...]:
@@ -135,9 +118,3 @@ def offers_of(kernel: Kernel, problem: Problem) -> tuple[Offer, ...]:
 
 def offer_of(baseline: Baseline | TritonBaseline, problem: Problem) -> Offer:
     return Offer(baseline.name, baseline.math_mode(problem), baseline.unavailable(problem) or "")
-
-
-def _input_names(kernel: Kernel, count: int) -> list[str]:
-    """`reference(problem, A, B, *bias)` has A, B and bias, as far as there are so many."""
-    names = list(inspect.signature(kernel.reference).parameters)[1:]
-    return [names[place] if place < len(names) else f"in{place}" for place in range(count)]

@@ -121,7 +121,7 @@ class Exactness(Struct, frozen=True):
     accumulate: int
     """Terms of the longest sum behind one output element: the tolerance grows with its root."""
     error_scale: str
-    """`exact` (elementwise), `sum` (dot products), `shares` (of a row), `averages` (by shares)."""
+    """Name of the kind of error: `exact` (elementwise), `sum` (dot products), `shares` (of a row), `averages` (by shares)."""
     cancelled: float
     """Largest absolute error that evaluating the output adds whatever the output's size."""
 
@@ -140,19 +140,35 @@ class Tensor(Struct, frozen=True):
     name: str
     shape: tuple[int, ...]
     dtype: str
+    scalar: bool = False
+    """Whether it is a plain number, with the shape of none."""
 
 
 class Signature(Struct, frozen=True):
-    """The arguments of one problem's program, in its order: inputs, then outputs."""
+    """The arguments of one problem's program."""
 
     inputs: tuple[Tensor, ...]
     outputs: tuple[Tensor, ...]
+    """Tensors that are written and are no inputs; there may be none."""
     in_place: tuple[str, ...] = ()
     """Names of inputs that the program writes over."""
+    order: tuple[str, ...] = ()
+    """Names in the order of the program's parameters; empty for inputs, then outputs."""
 
     @property
     def shapes(self) -> list[tuple[int, ...]]:
         return [tensor.shape for tensor in (*self.inputs, *self.outputs)]
+
+    @property
+    def in_order(self) -> tuple[str, ...]:
+        """Names in the order of the program's parameters."""
+        return self.order or tuple(tensor.name for tensor in (*self.inputs, *self.outputs))
+
+    @property
+    def written(self) -> tuple[Tensor, ...]:
+        """Every tensor that is written: outputs, then inputs that are written over."""
+        over = {tensor.name: tensor for tensor in self.inputs}
+        return (*self.outputs, *(over[name] for name in self.in_place))
 
 
 class Arguments(Question, frozen=True, tag="arguments"):

@@ -1,6 +1,7 @@
 """Links: what one asks for, checked, and links to a view, a trial, a sweep.
 
-Every input of the form is bound to a parameter of its own name, so a link opens the same view. A
+Every input of the form is bound to a parameter of its own name, so a link opens the same view; a
+field or knob that is called like a word of the page stands behind a prefix (`session.own_of`). A
 value in a link that cannot be meant is dropped with one sentence, and the default stands.
 """
 
@@ -45,8 +46,8 @@ def first_kernel() -> str:
 
 
 def words_of(values: dict[str, Any]) -> dict[str, str]:
-    """Values as they stand in the address; None is left out."""
-    return {name: word(value) for name, value in values.items() if value is not None}
+    """Values of fields and knobs as they stand in the address; None is left out."""
+    return {session.own_of(name): word(value) for name, value in values.items() if value is not None}
 
 
 def link_to(kernel: AskedKernel, chosen: Place, values: dict[str, Any], **more: str) -> str:
@@ -186,8 +187,8 @@ def checked_link(asked: dict[str, str]) -> tuple[dict[str, str], list[str]]:
     _check_measuring(kept, notes)
     _check_values(kernel, kept, notes)
     for knob in kernel.knobs:
-        if knob.name in kept:
-            offer(kernel.name, knob.name, kept[knob.name])
+        if session.own_of(knob.name) in kept:
+            offer(kernel.name, knob.name, kept[session.own_of(knob.name)])
     return kept, notes
 
 
@@ -240,7 +241,7 @@ def seed_mistake(text: str) -> str:
 
 def _check_values(kernel: AskedKernel, kept: dict[str, str], notes: list[str]) -> None:
     """Fields, knobs and pass configs, each in its one spelling."""
-    parsers = {**{f.name: f.parse for f in kernel.fields}, **{k.name: k.parse for k in kernel.knobs}}
+    parsers = {session.own_of(each.name): each.parse for each in (*kernel.fields, *kernel.knobs)}
     for name in [name for name in kept if name not in session.OWN_WORDS]:
         try:
             parse = parsers[name] if name in parsers else _pass_config_parser(kernel, name)

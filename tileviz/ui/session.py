@@ -64,6 +64,19 @@ CLICKABLE = "_clickable"
 """Charts whose clicked point opens a config."""
 
 
+TAKEN = frozenset(word for name, word in globals().items() if name.isupper() and isinstance(word, str))
+"""Every name above."""
+
+OWN = "own-"
+"""Before a field or knob that has one of these names: no Python name has a hyphen, so nothing else is called so."""
+
+
+def own_of(name: str) -> str:
+    """Where a field or knob of a kernel stands in the address and the form: under its own name, or, where that is one of ours, behind
+    a prefix."""
+    return f"{OWN}{name}" if name in TAKEN or name in STREAMLIT_WORDS else name
+
+
 def jobs_of(part: str) -> str:
     """Jobs that one part of a page started."""
     return f"_jobs:{part}"

@@ -4,11 +4,14 @@ baselines one by one, then all in turn."""
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from tileviz.bench import baselines, clocks, draws, facts, peaks, roofline, timers, turns
+from tileviz.bench.arguments import Arguments
 from tileviz.bench.determinism import determinism_of, same_bits
 from tileviz.bench.pick_timer import pick_timer
-from tileviz.bench.references import Truth
+from tileviz.bench.references import Truth, by_name
+from tileviz.bench.tolerance import Arithmetic
 from tileviz.bench.verify import verify, without_map_when_right
 from tileviz.compiler import runtime, targets
 from tileviz.engine.jobs.ceilings import stored_ceilings
@@ -16,8 +19,12 @@ from tileviz.engine.jobs.phases import BASELINE, IN_TURN
 from tileviz.engine.requests import Request
 from tileviz.errors import RuntimeFailed
 from tileviz.kernels import code as code_of
-from tileviz.measured import BaselineResult, Determinism, Timing, Verdict
+from tileviz.kernels.toolkit.arguments import Output
+from tileviz.measured import BaselineResult, Determinism, Timing, Verdict, worst_of
 from tileviz.records import Trial
+
+if TYPE_CHECKING:
+    import torch
 
 OURS = ""
 """Our kernel's name among those that are measured in turn; no baseline has it."""
@@ -62,12 +69,21 @@ class Measurement:
         self.peaks = peaks.peaks_of(torch.cuda.get_device_name(self.index))
 
     def _draw(self) -> None:
-        self.inputs = self._drawn(self.request.seed, self.request.inputs)
+        drawn = self._drawn(self.request.seed, self.request.inputs)
+        self.arguments = Arguments.of(self.kernel, self.request.problem, drawn, self.device)
         self.truth = self._truth()
-        shape, dtype = self.kernel.output(self.request.problem)
-        self.output = draws.nan_filled(shape, dtype, self.device)
+        self.written = self.kernel.written(self.request.problem)
         self.spare: tuple = ()
         self.spare_truth: Truth | None = None
+
+    @property
+    def inputs(self) -> tuple:
+        return self.arguments.inputs
+
+    @property
+    def output(self) -> "torch.Tensor":
+        """The one output, or the first."""
+        return next(iter(self.arguments.outputs.values()))
 
     def _drawn(self, seed: int, kind: str) -> tuple:
         return self.kernel.inputs(self.request.problem, draws.Draw(self.device, seed, kind))
@@ -80,7 +96,7 @@ class Measurement:
         launches is wrong then. Called again, it brings the first ones back."""
         if not self.spare:
             self.spare = self._drawn(self.request.seed ^ 1, "normal")
-        draws.exchange(self.inputs, self.spare)
+        self.arguments.exchange(self.spare)
         self.truth, self.spare_truth = self.spare_truth or self._truth(), self.truth
 
     def _executable(self) -> Callable:
@@ -104,7 +120,7 @@ class Measurement:
             return
         self.report("trial", self.trial)
         self.report("phase", "time")
-        timing = self._time(lambda: call(*self.inputs, self.output))
+        timing = self._time(self.arguments.launch_of(call))
         determinism = self._determinism(call, timing)
         again = self._check_changed(call)
         if not again.ok:
@@ -120,15 +136,18 @@ class Measurement:
 
     def _determinism(self, call: Callable, timing: Timing) -> Determinism | None:
         """Whether launches on the same inputs give the same bits."""
-        return determinism_of(lambda: self._launched(call), timing.median_us)
+        return determinism_of(lambda: tuple(self._launched(call).values()), timing.median_us)
 
     def _check_changed(self, call: Callable) -> Verdict:
         """Checks once more after timing, when the output stands for the inputs so far, with other
         inputs in the same place."""
-        before = self.output.clone()
+        before = {name: output.clone() for name, output in self.arguments.outputs.items()}
         self._change_inputs()
         verdict = self._check(call)
-        stale = not verdict.unwritten_count and same_bits(self.output, before)
+        unwritten = any(each.unwritten_count for each in verdict.each)
+        stale = not unwritten and all(
+            same_bits(self.arguments.outputs[name], old) for name, old in before.items()
+        )
         self._change_inputs()
         told = "then gave back what it had computed before, though its inputs had changed"
         return (
@@ -146,19 +165,19 @@ class Measurement:
         )
 
     def _check(self, call: Callable) -> Verdict:
-        """Runs once into a fresh NaN-filled output and compares."""
+        """Runs once into fresh outputs that show what is never written, and compares."""
         return self._verdict(self._launched(call), math_mode=self.math_mode)
 
-    def _launched(self, call: Callable):
-        """The output of a launch, which began full of NaN."""
-        draws.refill(self.output)
-        call(*self.inputs, self.output)
+    def _launched(self, call: Callable) -> "dict[str, torch.Tensor]":
+        """The outputs of a launch by name, which began full of NaN, or of what they must not be."""
+        self.arguments.clear(self.truth)
+        call(*self.arguments.in_order)
         self._synchronize()
-        return self.output
+        return self.arguments.outputs
 
     def verdict_of(self, output, *, math_mode: str, roundings: int = 1) -> Verdict:
-        """The verdict on any output of this problem, a baseline's say, against the same
-        reference."""
+        """The verdict on any output of this problem, a baseline's say, against the same reference:
+        a tensor, or of several outputs a tuple in their order, or a dict by name."""
         return without_map_when_right(
             self._verdict(output, math_mode=math_mode, roundings=roundings)
         )
@@ -167,26 +186,36 @@ class Measurement:
         """The verdict on what run() gives once the inputs have changed under it."""
         self._change_inputs()
         try:
+            timers.prepare(run)
             return self.verdict_of(run(), math_mode=math_mode, roundings=roundings)
         finally:
             self._change_inputs()
 
     def _verdict(self, output, *, math_mode: str, roundings: int = 1) -> Verdict:
-        return verify(
-            output, self.truth.reference, math_mode=math_mode, roundings=roundings, **self._how()
+        given = by_name(output, tuple(self.truth.references), "the call")
+        how = self._how(math_mode, roundings)
+        return worst_of(
+            {
+                name: verify(given[name], truth, how[name])
+                for name, truth in self.truth.references.items()
+            }
         )
 
-    def _how(self) -> dict:
-        """What decides the tolerance, beside the precision of the products."""
-        problem = self.request.problem
-        return {
-            "dtype": self.kernel.output(problem)[1],
-            "accumulate": self.kernel.accumulate(problem),
-            "error_scale": self.kernel.error_scale,
-            "inputs": self.inputs,
-            "exponents": self.truth.exponents,
-            "cancelled": self.kernel.cancelled(problem),
-        }
+    def _how(self, math_mode: str, roundings: int = 1) -> dict[str, Arithmetic]:
+        """What decides the tolerance of each output."""
+        return {each.name: self._arithmetic(each, math_mode, roundings) for each in self.written}
+
+    def _arithmetic(self, of: Output, math_mode: str, roundings: int) -> Arithmetic:
+        return Arithmetic(
+            of.dtype,
+            math_mode,
+            of.accumulate or 1,
+            of.error_scale or "sum",
+            of.cancelled or 0.0,
+            roundings,
+            self.arguments.fresh_inputs,
+            self.truth.exponents_of.get(of.name),
+        )
 
     def _watch(self) -> clocks.ClockWatch | None:
         return None if self.index is None else clocks.ClockWatch(self.index)
@@ -212,6 +241,7 @@ class Measurement:
             self._time,
             l2=self.request.l2,
             verdict_of_changed=self.verdict_of_changed,
+            restoring=self.arguments.restoring,
         )
         only = self.request.only_baselines
         for baseline in baselines.expanded(self.kernel.baselines, self.device):
@@ -231,7 +261,7 @@ class Measurement:
             return
         self.report("phase", IN_TURN)
         call, plan = self._executable(), turns.CPU_TURNS if self.index is None else turns.GPU_TURNS
-        entrants = {OURS: turns.Entrant(lambda: call(*self.inputs, self.output), ours), **ready}
+        entrants = {OURS: turns.Entrant(self.arguments.launch_of(call), ours), **ready}
         timings = turns.in_turn(OURS, entrants, self.timer, plan, self.request.l2, self._watch)
         if not timings:
             return
@@ -251,15 +281,20 @@ class Measurement:
         return {**device.fingerprint, "kernel_source": self.kernel.source_hash}
 
     def _save_arrays(self) -> None:
-        """Keeps inputs and output for checking elsewhere: in0, in1, ..., out; float32 where NumPy
-        lacks the dtype."""
+        """Keeps inputs and outputs for checking elsewhere: in0, in1, ..., out; of several outputs
+        out_NAME; float32 where NumPy lacks the dtype. An input that is written over is there as it
+        was before."""
         if self.request.save is None:
             return
         import numpy
 
-        arrays = {f"in{i}": _array(t) for i, t in enumerate(self.inputs)}
+        arrays = {f"in{i}": _array(t) for i, t in enumerate(self.arguments.fresh_inputs)}
+        outputs = self.arguments.outputs
+        arrays |= {
+            "out" if len(outputs) == 1 else f"out_{name}": _array(t) for name, t in outputs.items()
+        }
         try:
-            numpy.savez(self.request.save, **arrays, out=_array(self.output))
+            numpy.savez(self.request.save, **arrays)
         except OSError as error:
             raise RuntimeFailed(
                 f"cannot write {self.request.save}: {error.strerror}", str(error)
@@ -278,5 +313,9 @@ class Measurement:
 
 
 def _array(tensor):
+    """A scalar stays as it is."""
+    if draws.is_scalar(tensor):
+        return tensor
     tensor = tensor.detach().cpu()
-    return tensor.float().numpy() if str(tensor.dtype) == "torch.bfloat16" else tensor.numpy()
+    known = str(tensor.dtype) != "torch.bfloat16" and "float8" not in str(tensor.dtype)
+    return tensor.numpy() if known else tensor.float().numpy()

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from tileviz.bench import draws
+from tileviz.bench.arguments import Arguments
 from tileviz.compiler import runtime, targets, toolchain
 from tileviz.engine.requests import Request, request_from_json
 from tileviz.kernels import code as code_of
@@ -31,15 +32,16 @@ def launch_once(request: Request) -> None:
     device = request.runs_on
     torch.cuda.set_device(device)
     inputs = described.inputs(request.problem, draws.Draw(device, request.seed, request.inputs))
-    shape, dtype = described.output(request.problem)
-    output = draws.nan_filled(shape, dtype, device)
+    arguments = Arguments.of(described, request.problem, inputs, device)
     build = lambda: described.build(request.problem, request.config, target)
     call = runtime.executable(build, target, described.pass_configs(request.config))
     for _ in range(WARM_UP):
-        call(*inputs, output)
+        arguments.restore()
+        call(*arguments.in_order)
+    arguments.restore()
     torch.cuda.synchronize()
     torch.cuda.cudart().cudaProfilerStart()
-    call(*inputs, output)
+    call(*arguments.in_order)
     torch.cuda.synchronize()
     torch.cuda.cudart().cudaProfilerStop()
 

@@ -77,15 +77,15 @@ class RaceJob:
         with device_lock(device, report):
             report("phase", PHASE)
             torch.cuda.set_device(int(device.partition(":")[2]))
-            inputs = list(
-                described.inputs(request.problem, Draw(device, request.seed, request.inputs))
-            )
-            found = autotuner.tuned(
-                lambda knobs: described.build(request.problem, knobs, target),
-                self.configs,
-                target,
-                lambda: inputs,
-            )
+            signature = described.signature(request.problem)
+            drawn = described.inputs(request.problem, Draw(device, request.seed, request.inputs))
+            given = {
+                tensor.name: value for tensor, value in zip(signature.inputs, drawn, strict=True)
+            }
+            inputs = [given[name] for name in signature.in_order if name in given]
+            outputs = [place for place, name in enumerate(signature.in_order) if name not in given]
+            build = lambda knobs: described.build(request.problem, knobs, target)
+            found = autotuner.tuned(build, self.configs, target, lambda: inputs, outputs)
         return Raced(found.config, found.latency_us, found.seconds, found.tried, found.failed)
 
 

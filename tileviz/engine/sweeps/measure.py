@@ -16,7 +16,7 @@ from tileviz.compiler import runtime
 from tileviz.engine.jobs.compiled import blank_trial
 from tileviz.engine.jobs.measurement import Measurement
 from tileviz.engine.requests import Request
-from tileviz.measured import Timing, Verdict
+from tileviz.measured import Timing, Verdict, worst_of
 from tileviz.records import Trial, canonical_json
 
 KEPT_SHORT = "kept short: "
@@ -54,7 +54,7 @@ class Bench(Measurement):
         self.best_us: float | None = None
         self.plan = MAIN_PLANS[self.kind]
         self.calls: dict[str, tuple[float, Callable]] = {}
-        self.checkers: dict[Truth, Checker] = {}
+        self.checkers: dict[Truth, dict[str, Checker]] = {}
         self.ready = False
 
     def get_ready(self) -> None:
@@ -95,9 +95,7 @@ class Bench(Measurement):
         self._prepare()
         report("phase", "the best again, in turn")
         calls = {trial.trial: self._loaded(request) for request, trial in entries}
-        runs = {
-            name: functools.partial(call, *self.inputs, self.output) for name, call in calls.items()
-        }
+        runs = {name: self.arguments.launch_of(call) for name, call in calls.items()}
         entrants = {
             trial.trial: turns.Entrant(runs[trial.trial], trial.timing)
             for _, trial in entries
@@ -166,13 +164,17 @@ class Bench(Measurement):
         return self._marked(replace(whole, earlier_us=first.samples_us), self.math_mode)
 
     def _check(self, call: Callable) -> Verdict:
-        """Runs once into a fresh NaN-filled output and compares."""
+        """Runs once into fresh outputs that show what is never written, and compares."""
         self.report("phase", "check")
         if self.truth not in self.checkers:
-            self.checkers[self.truth] = Checker(
-                self.truth.reference, math_mode=self.math_mode, **self._how()
-            )
-        return self.checkers[self.truth](self._launched(call))
+            how = self._how(self.math_mode)
+            self.checkers[self.truth] = {
+                name: Checker(truth, how[name]) for name, truth in self.truth.references.items()
+            }
+        given = self._launched(call)
+        return worst_of(
+            {name: check(given[name]) for name, check in self.checkers[self.truth].items()}
+        )
 
     def _determinism(self, call: Callable, timing: Timing) -> None:
         """Left to the finalists."""

@@ -60,13 +60,13 @@ class Task:
 
     cost: Cost
     shape: tuple[int, ...]
-    """Of the first output."""
+    """Of the first tensor that is written."""
     dtype: str
     math_mode: str
 
 
 def task_of(kernel: AskedKernel, problem: Problem, target: Target) -> Task:
-    output = kernel.arguments(problem).outputs[0]
+    output = kernel.arguments(problem).written[0]
     return Task(kernel.cost(problem), output.shape, output.dtype, kernel.math_mode(problem, target))
 
 

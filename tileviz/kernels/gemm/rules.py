@@ -144,7 +144,8 @@ def shape_of_tile(config: Config, sharing: int, transposed: bool) -> str | None:
         return f"depth {K} is not whole steps of wgmma; give a multiple of 16"
     if split := tiles.warp_split(M, N, sharing, "wgmma", config["policy"]):
         return split
-    shares = tiles.warp_grid(M, N, sharing // tiles.WARP, "wgmma", config["policy"])[1]
+    split_over = tiles.warp_grid(M, N, sharing // tiles.WARP, "wgmma", config["policy"])
+    shares = split_over[1] if split_over else 1
     if shares > 1 and config["store"] == "halves" and config["variant"] != "split_k":
         return (
             "half a tile at a time is wrong where warp groups share its columns: use policy FullRow and 64 rows for each, or store shared"

@@ -6,13 +6,15 @@ added in one order, so results repeat. For Hopper (clusters, wgmma, TMA). On an 
 at 64 x 8192 x 8192, and more elsewhere, as its tiles have 64 rows at least.
 """
 
+from typing import Any
+
 from tileviz.kernels.gemm import pipeline
 from tileviz.kernels.toolkit.base import T
 
 WARP_GROUP = pipeline.WARP_GROUP
 
 
-def block(s, activation=None):
+def block(s, activation: Any = None):
     """A macro (A, B, bias, C) for one block of a cluster; `bias` may be None, `activation` maps a float32 sum with its bias."""
     load, (multiply, finish) = pipeline.loader(s), pipeline.multiplier(s)
     parts, readers = s.cluster, s.threads // WARP_GROUP

@@ -4,6 +4,8 @@ One thread starts a product; operands come straight from shared memory and the s
 copies, one warp multiplies, and when all products are done every warp carries a part of the tile out.
 """
 
+from typing import Any
+
 from tileviz.kernels.toolkit import rules
 from tileviz.kernels.toolkit.base import T
 from tileviz.records import Estimate, Target
@@ -35,7 +37,7 @@ def program(M, N, K, dtype, layout, block_M, block_N, block_K, num_stages, threa
     return gemm
 
 
-def block(M, N, K, dtype, layout, block_M, block_N, block_K, num_stages, threads, enable_swizzle, panel_size, activation=None):
+def block(M, N, K, dtype, layout, block_M, block_N, block_K, num_stages, threads, enable_swizzle, panel_size, activation: Any = None):
     """A macro (A, B, bias, C) for one tile of C; `bias` may be None, `activation` maps a float32 sum with its bias."""
     transpose_B = layout == "NT"
     B_tile = (block_N, block_K) if transpose_B else (block_K, block_N)

@@ -15,18 +15,23 @@ from dataclasses import dataclass, field, replace
 
 from tileviz.errors import BadRequest, UnknownName
 from tileviz.kernels.card import Preset
+from tileviz.kernels.questions import Signature, Tensor
 from tileviz.kernels.toolkit import rules
+from tileviz.kernels.toolkit.arguments import OUTPUT, Output, input_names, signature_of
 from tileviz.kernels.toolkit.fields import Choice, Flag, Knob, Real, Size
 from tileviz.kernels.toolkit.pass_configs import parse_pass_config
 from tileviz.kernels.toolkit.stand_in import LazyLanguage, for_cpu
 from tileviz.kernels.toolkit.triton_baseline import TritonBaseline
-from tileviz.records import Chain, Config, Cost, Estimate, Problem, Target
+from tileviz.records import Chain, Config, Cost, ErrorScale, Estimate, Problem, Roundings, Target
 
 T = LazyLanguage()
 
 FLOAT_DTYPES = ("float16", "bfloat16", "float32")
 
-__all__ = ["FLOAT_DTYPES", "T", "Baseline", "Choice", "Flag", "Kernel", "Knob", "Preset", "Real", "Size", "TritonBaseline"]
+__all__ = [
+    "FLOAT_DTYPES", "T", "Baseline", "Choice", "ErrorScale", "Flag", "Kernel", "Knob", "Output", "Preset", "Real", "Roundings", "Size",
+    "TritonBaseline",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -36,41 +41,54 @@ class Baseline:
     name: str
     title: str
     make: Callable[[Problem], Callable]
-    """make(problem) -> call(*inputs) -> output tensor of the same shape. Imports torch itself."""
+    """make(problem) -> call(*inputs) -> output tensor of the same shape; of several outputs a tuple in their order, or a dict by name.
+    Imports torch itself."""
     kind: str = "any"
     """`cuda` when it runs on a GPU only."""
     unavailable: Callable[[Problem], str | None] = lambda problem: None
     """Why it cannot be compared for this problem, in one sentence, or None."""
-    math_mode: Callable[[Problem], str] = lambda problem: f"{problem['dtype']} in, float32 accumulate"
+    math_mode: Callable[[Problem], str] = lambda problem: f"{problem.get('dtype', 'float32')} in, float32 accumulate"
     compiles: bool = False
     """True for torch.compile: its first call compiles, and those seconds are reported apart."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Kernel:
-    """A kernel and everything that derives from it. All callables take a completed problem (and config)."""
+    """A kernel and everything that derives from it. All callables take a completed problem (and config).
+
+    What it writes is said in one of three ways: `output`, `outputs`, or `in_place`, which may stand beside either.
+    """
 
     name: str
     title: str
     summary: str
     """One sentence: what it computes and how."""
     program: Callable
-    """program(**problem, **knobs) -> T.prim_func, arguments in order: inputs, then the one output."""
+    """program(**problem, **knobs) -> T.prim_func; its parameters are the inputs, then the outputs, or as `order` has them."""
     fields: tuple
     """Size, Choice, Flag and Real of the problem, in the order of the form."""
     knobs: tuple[Knob, ...]
     inputs: Callable
-    """inputs(problem, randn) -> tuple of tensors, where randn(*shape, dtype=...) draws a standard normal tensor on the device;
-    `shapes` asks with a randn that only notes them."""
-    output: Callable[[Problem], tuple[tuple[int, ...], str]]
-    """output(problem) -> (shape, dtype)."""
+    """inputs(problem, randn) -> tuple of tensors, and of plain numbers where the program takes scalars. randn(*shape, dtype=...) draws a
+    standard normal tensor on the device; whole numbers are drawn by randn(*shape, dtype="int32", within=range(0, N)), since they may be
+    indices. `signature` asks with a randn that only notes them."""
     reference: Callable
-    """reference(problem, *inputs) -> tensor. Inputs come in as float64 (float32 where too large); computes in that dtype."""
+    """reference(problem, *inputs) -> tensor; of several outputs a tuple in the order of `written`, or a dict by name. Floating-point inputs
+    come in as float64 (float32 where too large), and it computes in that dtype; whole numbers come in as int64, bools as they are."""
     cost: Callable[[Problem], Cost]
     estimate: Callable[[Problem, Config, Target], Estimate]
     """What the rules know before compiling: `estimate(problem, config, target)`; the config holds the pass configs too."""
     accumulate: Callable[[Problem], int]
     """Length of the longest sum behind one output element; the tolerance grows with its square root."""
+    output: Callable[[Problem], tuple[tuple[int, ...], str]] | None = None
+    """output(problem) -> (shape, dtype) of the one output."""
+    outputs: Callable[[Problem], tuple[Output, ...]] | None = None
+    """outputs(problem) -> every output by name; one that is in `in_place` too says how that input's new values are judged."""
+    in_place: tuple[str, ...] = ()
+    """Names of inputs that the program writes over, named as `reference` names them. They have their values back before each launch that
+    is checked or timed."""
+    order: Callable[[Problem], tuple[str, ...]] = lambda problem: ()
+    """Names of inputs and outputs in the order of the program's parameters, where that is not inputs, then outputs."""
     defaults: dict[str, Problem] = field(default_factory=dict)
     """{"cpu": {...}, "cuda": {...}}: what the first Run uses, over the defaults of the fields."""
     default_configs: dict[str, Config] = field(default_factory=dict)
@@ -88,9 +106,9 @@ class Kernel:
     """Raises BadValue when fields do not go together."""
     conventions: Callable[[Problem], tuple[str, ...]] = lambda problem: ()
     """What of this problem others read otherwise, and how it is read here, a sentence each: stands beside every number."""
-    error_scale: str = "sum"
-    """How the tolerance is derived: `exact` (elementwise), `sum` (dot products), `shares` (of a row, as a softmax gives them), `averages`
-    (weighted by such shares)."""
+    error_scale: str | ErrorScale = "sum"
+    """How the tolerance is derived, an ErrorScale of the kernel's own or a word: `exact` (elementwise), `sum` (dot products), `shares` (of
+    a row, as a softmax gives them), `averages` (weighted by such shares)."""
     cancelled: Callable[[Problem], float] = lambda problem: 0.0
     """Largest absolute error that evaluating the output adds whatever the output's size: 1 + erf(x) keeps nothing under a unit of 1."""
     traffic: Callable[..., tuple[Chain, ...]] | None = None
@@ -98,8 +116,9 @@ class Kernel:
     ours, one of them marked as ours; the two tell whether a second read finds its row in L2, None where they are not known. The config is
     one as it was stored. None where there is nothing to set ours against."""
     exponents: Callable | None = None
-    """exponents(problem, *inputs) -> `exponents.Exponents`, with inputs as `reference` gets them; None where no exponential is taken."""
-    math_mode: Callable[[Problem, Target], str] = lambda problem, target: problem["dtype"]
+    """exponents(problem, *inputs) -> `exponents.Exponents`, of several outputs a dict by name, with inputs as `reference` gets them; None
+    where no exponential is taken."""
+    math_mode: Callable[[Problem, Target], str] = lambda problem, target: problem.get("dtype", "float32")
     """Precision the products are formed in: `float32`, `TF32`, `float16`, `bfloat16`. The tolerance follows it; sums are float32."""
 
     def problem(self, values: dict | None = None, kind: str = "cuda") -> Problem:
@@ -177,14 +196,35 @@ class Kernel:
         return judged
 
     def shapes(self, problem: Problem) -> list[tuple[int, ...]]:
-        """Of the inputs in order, then of the output."""
-        found: list[tuple[int, ...]] = []
-        self.inputs(problem, lambda *shape, dtype: found.append(shape))
-        return [*found, self.output(problem)[0]]
+        """Of the inputs in order, then of the outputs."""
+        return self.signature(problem).shapes
+
+    def signature(self, problem: Problem) -> Signature:
+        """The arguments of the program, named as the reference names them. Raises KernelFault where the declaration contradicts itself."""
+        names = functools.partial(input_names, self.reference)
+        return signature_of(self.inputs, names, problem, self._declared(problem), self.in_place, self.order(problem))
+
+    def written(self, problem: Problem) -> tuple[Output, ...]:
+        """What the program writes, with what the tolerance of each follows from: outputs, then inputs in place."""
+        declared = {each.name: each for each in self._declared(problem)}
+        own = {"accumulate": self.accumulate(problem), "error_scale": self.error_scale, "cancelled": self.cancelled(problem)}
+        found = [declared.get(t.name) or Output(t.name, t.shape, t.dtype) for t in self.signature(problem).written]
+        return tuple(replace(each, **{k: v for k, v in own.items() if getattr(each, k) is None}) for each in found)
+
+    def _declared(self, problem: Problem) -> tuple[Output, ...]:
+        if self.outputs is not None:
+            return tuple(self.outputs(problem))
+        return (Output(OUTPUT, *self.output(problem)),) if self.output is not None else ()
 
     def unsupported(self, problem: Problem, target: Target) -> str | None:
         """Why the target cannot express this problem at all, whatever the config: its dtype, or what the kernel itself cannot do there."""
-        return rules.dtype_supported(problem["dtype"], target) or self.cannot(problem, target)
+        dtypes = [problem["dtype"]] if "dtype" in problem else []
+        every = dict.fromkeys((*dtypes, *(tensor.dtype for tensor in self._tensors(problem))))
+        return next(filter(None, (rules.dtype_supported(dtype, target) for dtype in every)), None) or self.cannot(problem, target)
+
+    def _tensors(self, problem: Problem) -> tuple[Tensor, ...]:
+        signature = self.signature(problem)
+        return (*signature.inputs, *signature.outputs)
 
     def same_code(self, problem: Problem, config: Config, target: Target) -> Config:
         """The canonical form of a config: configs that are equal here generate the same code."""
@@ -214,8 +254,8 @@ class Kernel:
 
 
 DECLARED_WITH = (
-    "card", "toolkit.base", "toolkit.exponents", "toolkit.fields", "toolkit.fit", "toolkit.pass_configs", "toolkit.traffic",
-    "toolkit.triton_baseline",
+    "card", "questions", "toolkit.arguments", "toolkit.base", "toolkit.exponents", "toolkit.fields", "toolkit.fit", "toolkit.pass_configs",
+    "toolkit.traffic", "toolkit.triton_baseline",
 )  # fmt: skip
 """Modules of `tileviz.kernels` that describe a kernel and do not run while its program is built."""
 

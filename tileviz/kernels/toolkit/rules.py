@@ -33,6 +33,9 @@ LAID_OUT_ANEW = ("tl.enable_aggressive_shared_memory_merge", "tl.disable_shared_
 """Pass configs after which a block of TileLang 0.1.15 takes more or less shared memory than the tiles say, the last one other threads, too:
 what it takes is left to the compile. A test lowers the kernels with every pass config."""
 
+ON_CPU = ("float32", "uint8", "int8", "int16", "int32", "int64")
+"""Dtypes of TileLang's C that work."""
+
 MOST_COUNTED = 2**31 - 1
 """The largest index of 32 bits."""
 
@@ -41,8 +44,10 @@ BARRIER_BYTES = 1024
 
 
 def dtype_supported(dtype: str, target: Target) -> str | None:
-    """Which dtypes a target has: the CPU target runs float32 alone; bfloat16 needs sm_80."""
-    if target.kind == "cpu" and dtype != "float32":
+    """Which dtypes a target has: the CPU target runs float32 and whole numbers; bfloat16 needs sm_80."""
+    if target.kind == "cpu" and dtype == "bool":
+        return "the CPU target cannot run bool: TileLang's C takes it for int8; choose int8 or a CUDA target"
+    if target.kind == "cpu" and dtype not in ON_CPU:
         return f"the CPU target runs float32 only, not {dtype}: TileLang's C has no {dtype} vectors; choose float32 or a CUDA target"
     if target.is_cuda and dtype == "bfloat16" and not target.at_least(8):
         return f"{target.name} has no bfloat16 arithmetic; choose float16, or sm_80 or newer"

@@ -15,22 +15,29 @@ TITLE = "Where the errors lie"
 def draw(trial: Trial) -> None:
     """Nothing where no map was kept."""
     verdict = trial.verdict
-    found = verdict.errors if verdict is not None else None
-    if verdict is None or found is None:
+    if verdict is None:
+        return
+    judged = [(each.output, each.errors) for each in verdict.each if each.errors is not None]
+    if not judged:
         return
     if not verdict.ok:
         st.header(TITLE, anchor=False)
-        _map(found)
+        _maps(judged)
         return
     box = st.expander(TITLE, key="error_map", on_change="rerun", icon=":material/grid_on:")
     if box.open:
         with box:
-            _map(found)
+            _maps(judged)
 
 
-def _map(found: ErrorMap) -> None:
-    screen.chart(errors_figure(errors_frame(found)), key="errors", alt="Errors of the output by block")
-    st.caption(plain(words(found)))
+def _maps(judged: list[tuple[str, ErrorMap]]) -> None:
+    """One for each output, the worst first; the first one has the key of the one that a kernel with one output has."""
+    for place, (name, found) in enumerate(judged):
+        if name:
+            st.markdown(f"**{plain(name)}**")
+        key, of = f"errors:{name}" if place else "errors", f"output {name}" if name else "output"
+        screen.chart(errors_figure(errors_frame(found)), key=key, alt=f"Errors of the {of} by block")
+        st.caption(plain(words(found)))
 
 
 def words(found: ErrorMap) -> str:

@@ -91,7 +91,7 @@ def problem(kernel: AskedKernel, chosen: Place) -> tuple[Problem | None, dict[st
             values[item.name] = column.text_input(
                 item.name,
                 value=own[item.name],
-                key=item.name,
+                key=session.own_of(item.name),
                 bind="query-params",
                 help=item.help or None,
                 placeholder="own" if not own[item.name] else None,
@@ -137,13 +137,14 @@ def config(kernel: AskedKernel, chosen: Place, problem: Problem | None) -> tuple
 
 def _choose(name: str, options: list[str], default: str, help: str, label_width: int = KNOB_WIDTH) -> str:
     """Name on the left, choices on the right: side by side where they fit, else in a list."""
+    key = session.own_of(name)
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         st.caption(plain(name), help=help or None, width=label_width)
         if sum(len(option) + 3 for option in options) > WIDEST[label_width]:
             at = options.index(default)
-            return st.selectbox(name, options, index=at, key=name, bind="query-params", label_visibility="collapsed", width="stretch")
+            return st.selectbox(name, options, index=at, key=key, bind="query-params", label_visibility="collapsed", width="stretch")
         return st.segmented_control(
-            name, options, default=default, required=True, key=name, bind="query-params", label_visibility="collapsed"
+            name, options, default=default, required=True, key=key, bind="query-params", label_visibility="collapsed"
         )
 
 

@@ -27,7 +27,7 @@ def put(kernel: AskedKernel, values: dict[str, Any]) -> None:
     """Writes values into the form."""
     knobs = {k.name for k in kernel.knobs}
     for name, value in values.items():
-        st.session_state[name] = word(value)
+        st.session_state[session.own_of(name)] = word(value)
         if name in knobs:
             offer(kernel.name, name, word(value))
 
@@ -65,7 +65,7 @@ def follow_problem(kernel: AskedKernel, own: dict[str, str]) -> None:
     target of now."""
     before = st.session_state.get(session.OWN_CONFIG, {}).get(kernel.name, own)
     moved = {name: value for name, value in own.items() if before.get(name) != value}
-    untouched = (name for name in moved if st.session_state.get(name) == before.get(name))
+    untouched = (name for name in moved if st.session_state.get(session.own_of(name)) == before.get(name))
     put(kernel, {name: moved[name] for name in untouched})
     st.session_state[session.OWN_CONFIG] = {kernel.name: own}
 
@@ -73,7 +73,7 @@ def follow_problem(kernel: AskedKernel, own: dict[str, str]) -> None:
 def settle(kernel: AskedKernel, chosen: Place, problem: Problem) -> None:
     """After a whole config was loaded with its problem: those knobs stand as they are, even where
     they are another problem's defaults."""
-    own = links.words_of(defaults(kernel, chosen, problem).config)
+    own = {name: word(value) for name, value in defaults(kernel, chosen, problem).config.items()}
     st.session_state[session.OWN_CONFIG] = {kernel.name: own}
 
 
@@ -108,7 +108,7 @@ def target_changed() -> None:
     before_it = kernel.problem({}, before.target.kind) if before else {}
     old = {name: word(value) for name, value in before_it.items()}
     new = kernel.problem({}, after.target.kind)
-    untouched = [name for name in new if st.session_state.get(name) == old.get(name)]
+    untouched = [name for name in new if st.session_state.get(session.own_of(name)) == old.get(name)]
     put(kernel, {name: new[name] for name in untouched})
 
 

@@ -6,6 +6,7 @@ from tileviz.engine.presets import source_words
 from tileviz.formats import compared_with, duration_us, significant, word
 from tileviz.kernels.asked import AskedKernel
 from tileviz.records import Problem, TunedConfig
+from tileviz.ui import session
 from tileviz.ui.form import held
 from tileviz.ui.form.defaults import Defaults, keep_base, preset_of
 from tileviz.ui.parts.places import Place
@@ -52,7 +53,7 @@ def line(kernel: AskedKernel, problem: Problem, start: Defaults, offered: TunedC
 
 def changed(start: Defaults) -> list[str]:
     """Knobs that stand otherwise than where they start."""
-    return [name for name, value in start.config.items() if st.session_state.get(name, word(value)) != word(value)]
+    return [name for name, value in start.config.items() if st.session_state.get(session.own_of(name), word(value)) != word(value)]
 
 
 def about(tuned: TunedConfig) -> str:

@@ -71,11 +71,17 @@ def verdict(trial: Trial, running: bool) -> None:
     worst = f" Worst element at {list(found.worst_index)}." if found.worst_index is not None else ""
     told = f"Tolerance: {found.tolerance or 'not recorded'}. Reference: {found.reference}."
     told += f" Largest absolute error {significant(found.max_abs_error)}.{worst}"
+    if found.others:
+        told = f"The worst of {len(found.each)} outputs, {found.output}. {told} {'; '.join(map(_of_other, found.others))}."
     if found.ok:
         _cell("Result", "right", f"relative error {significant(found.rel_error, 2)}", "green", told)
         return
     told += f" {found.wrong_count:,} elements are outside it."
     _cell("Result", "wrong", f"{small_percent(found.wrong_fraction)} of elements, error {significant(found.rel_error, 2)}", "red", told)
+
+
+def _of_other(found: Verdict) -> str:
+    return f"{found.output} is {'right' if found.ok else 'wrong'}, relative error {significant(found.rel_error, 2)}"
 
 
 def determinism(found: Verdict | None) -> None:
