@@ -20,6 +20,7 @@ from tileviz.store.home import network_warning
 from tileviz.store.recorded import Recorded
 from tileviz.ui import session
 from tileviz.ui.parts import deleting, runs
+from tileviz.ui.parts.cells import height_of
 from tileviz.ui.parts.places import devices as local_devices
 from tileviz.ui.parts.stores import recorded, store
 from tileviz.ui.parts.trouble import guarded, plain
@@ -52,7 +53,7 @@ PARTS = ("Jobs", "Devices", "Toolchain", "Storage")
 def contents() -> None:
     """The sidebar: a link to each part. Every page has a sidebar, so that none jumps when another is opened."""
     with st.sidebar, st.container(gap="xsmall", key="form"):
-        st.markdown("**On this page**")
+        st.header("On this page", anchor=False)
         for name in PARTS:
             st.markdown(f"[{name}](#{name.lower()})")
 
@@ -75,7 +76,8 @@ def devices() -> None:
     for place, (column, device) in enumerate(zip(st.columns(max(2, len(found))), found, strict=False)):
         with column:
             if there is None or place < len(found) - len(recorded_devices):
-                st.markdown(f"**{plain(device.id)}**: {plain(device.name)}, target {plain(device.target or 'unknown')}")
+                words = f"{device.id}: {device.name}, target {device.target or 'unknown'}"
+                st.subheader(plain(words), anchor=False)
                 if device.unusable:
                     st.warning(f"No kernel runs here: {plain(device.unusable)}.", icon=":material/block:")
                 _facts(device)
@@ -85,8 +87,8 @@ def devices() -> None:
 
 
 def _recorded(device: Device, there: Recorded) -> None:
-    words = f"**{plain(device.name)}**, recorded: not of this machine; target {plain(device.target)}"
-    st.markdown(f":material/bookmark: {words}", help=RECORDED_HELP)
+    words = f"{device.name}, recorded: not of this machine; target {device.target}"
+    st.subheader(plain(words), anchor=False, help=RECORDED_HELP, icon=":material/bookmark:")
     _facts(device)
     _ceilings(device, measurable=False)
     versions = ", ".join(f"{name} {value}" for name, value in device.fingerprint.items() if name not in ("device", "power_cap_w"))
@@ -286,7 +288,7 @@ def _code_entries() -> None:
     with st.expander(title, icon=":material/code_blocks:"):
         picked = st.dataframe(
             code_frame(found), hide_index=True, width="stretch", key="code_entries", on_select="rerun", selection_mode="multi-row",
-            alt="Compiled code", height=min(38 + 35 * len(found), 388),
+            alt="Compiled code", height=height_of(len(found), 388),
         ).selection.rows  # fmt: skip
         chosen = [found[row].key for row in picked if row < len(found)]
         deleting.button(f"Delete the chosen ({len(chosen)})", chosen, "_code_delete")

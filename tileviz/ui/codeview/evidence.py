@@ -12,6 +12,7 @@ from tileviz.lens.executed import executed_estimates, opcodes
 from tileviz.lens.loops import loops
 from tileviz.lens.taxonomy import TAXONOMY
 from tileviz.records import Artifact
+from tileviz.ui.parts.cells import with_commas
 from tileviz.ui.parts.trouble import plain
 
 MARKS = {"good": ":green[:material/check_circle:]", "bad": ":red[:material/error:]", "plain": ":gray[:material/remove:]"}
@@ -47,7 +48,7 @@ def draw_classes(artifact: Artifact) -> None:
     if frame.empty:
         st.caption("None of the classes occurs in this text.")
     else:
-        st.dataframe(frame, hide_index=True, width="stretch", key="class_counts", alt="Static counts by class and text")
+        st.dataframe(with_commas(frame), hide_index=True, width="stretch", key="class_counts", alt="Static counts by class and text")
 
 
 def draw_taxonomy() -> None:
@@ -82,7 +83,7 @@ def draw_shapes(artifact: Artifact, request: Request, kernel: AskedKernel) -> No
     if frame.empty:
         st.caption("None in this text.")
     else:
-        st.dataframe(frame, hide_index=True, width="stretch", key="shape_counts", alt="Static counts by opcode")
+        st.dataframe(with_commas(frame), hide_index=True, width="stretch", key="shape_counts", alt="Static counts by opcode")
     for words in executed_words(artifact, request, kernel):
         st.caption(plain(words))
     _draw_loops(artifact)
@@ -92,14 +93,15 @@ def _draw_loops(artifact: Artifact) -> None:
     if not artifact.sass:
         return
     frame = loop_frame(artifact.sass)
-    st.markdown(
-        "**Loops in the SASS**",
+    st.subheader(
+        "Loops in the SASS",
+        anchor=False,
         help="Found by backward branches; loops that only wait for a barrier are left out. Counts are of one pass through the body.",
     )
     if frame.empty:
         st.caption("None: every loop is unrolled, or there was none.")
     else:
-        st.dataframe(frame, hide_index=True, width="stretch", key="loop_counts", alt="Loops of the SASS with static counts")
+        st.dataframe(with_commas(frame), hide_index=True, width="stretch", key="loop_counts", alt="Loops of the SASS with static counts")
 
 
 @st.cache_data(max_entries=64, show_spinner=False)

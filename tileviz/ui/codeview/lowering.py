@@ -11,6 +11,7 @@ from tileviz.lens.checks import DTYPE_BYTES
 from tileviz.ui.charts import screen, tiles
 from tileviz.ui.codeview import reports
 from tileviz.ui.parts import waiting
+from tileviz.ui.parts.cells import with_commas
 from tileviz.ui.parts.codepane import MARKS, Text, code_pane
 from tileviz.ui.parts.stores import store
 from tileviz.ui.parts.trouble import guarded, plain
@@ -53,7 +54,7 @@ def _passes(found: StoredReading, request: Request) -> None:
     with left:
         st.caption(f"{len(found.passes)} passes, {sum(bool(each['diff']) for each in found.passes)} changed the program. Click one.")
         picked = st.dataframe(
-            pass_frame(shown), hide_index=True, width="stretch", height=HEIGHT, key="passes", alt="Passes", on_select="rerun",
+            with_commas(pass_frame(shown)), hide_index=True, width="stretch", height=HEIGHT, key="passes", alt="Passes", on_select="rerun",
             selection_mode="single-row",
         )  # fmt: skip
     rows = picked.selection.rows

@@ -78,7 +78,7 @@ def problem(kernel: AskedKernel, chosen: Place) -> tuple[Problem | None, dict[st
     """Sizes, dtype and flags; (problem, mistakes)."""
     own, mistakes, values = defaults(kernel, chosen).words, {}, {}
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.markdown("**Problem**")
+        st.header("Problem", anchor=False, width="content")
         offered = offered_presets(kernel, chosen)
         if offered:
             st.menu_button(

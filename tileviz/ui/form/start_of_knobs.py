@@ -22,7 +22,7 @@ def draw(kernel: AskedKernel, chosen: Place, problem: Problem | None, start: Def
     keep_base()
     offered = preset_of(kernel, chosen, problem) if problem is not None else None
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        st.markdown("**Knobs**", help=TITLE_HELP)
+        st.header("Knobs", anchor=False, width="content", help=TITLE_HELP)
         if problem is None or offered is None:
             return
         st.space("stretch")

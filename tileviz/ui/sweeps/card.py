@@ -74,7 +74,7 @@ def _frame(frame: pd.DataFrame, key: str, alt: str) -> None:
         alt=alt,
         column_config=columns,
         row_height=ROW_PX,
-        height=ROW_PX * (len(frame) + 1) + 12,
+        height="content",
     )
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 from tileviz.formats import age, assignments, duration_us
 from tileviz.store.sweeps import Pace, SweepView
 from tileviz.ui import session
-from tileviz.ui.parts.cells import kept_as_text
+from tileviz.ui.parts.cells import height_of, kept_as_text
 from tileviz.ui.parts.stores import recorded, store
 from tileviz.ui.parts.trouble import guarded
 from tileviz.ui.sweeps import address
@@ -33,7 +33,7 @@ def draw(shown: SweepView | None) -> None:
     with st.expander(title, icon=":material/list:", expanded=shown is None):
         st.session_state[session.SWEEPS_LISTED] = [view.id for view in views]
         st.dataframe(
-            sweeps_frame(views, shown.id if shown else ""), hide_index=True, width="stretch", height=min(38 + 35 * len(views), 248),
+            sweeps_frame(views, shown.id if shown else ""), hide_index=True, width="stretch", height=height_of(len(views), 248),
             key=session.SWEEP_LIST, on_select=_picked, selection_mode="single-row", alt="All sweeps", column_config=_RIGHT,
         )  # fmt: skip
 

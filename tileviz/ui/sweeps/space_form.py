@@ -113,7 +113,7 @@ def key(kernel: AskedKernel, name: str) -> str:
 
 def _problems(kernel: AskedKernel, place: Place, mistakes: list[str]) -> list[dict[str, str]]:
     own, values = defaults(kernel, place).words, {}
-    st.markdown("**Problem**", help="Several values, such as 512, 1024 or 512..4096 for doublings, make several problems.")
+    st.header("Problem", anchor=False, help="Several values, such as 512, 1024 or 512..4096 for doublings, make several problems.")
     typed = [f for f in kernel.fields if not isinstance(f, (Choice, Flag))]
     for start in range(0, len(typed), forms.SIZES_IN_A_ROW):
         for column, item in zip(st.columns(forms.SIZES_IN_A_ROW, gap="small"), typed[start : start + forms.SIZES_IN_A_ROW], strict=False):
@@ -156,7 +156,9 @@ def _start(kernel: AskedKernel, place: Place, problems: list[dict[str, str]]) ->
 
 def _knobs(kernel: AskedKernel, place: Place, own: Config, mistakes: list[str]) -> dict[str, list[str]]:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        st.markdown("**Knobs**", help="Every combination of the chosen values is a config. One value fixes a knob.")
+        st.header(
+            "Knobs", anchor=False, width="content", help="Every combination of the chosen values is a config. One value fixes a knob."
+        )
         st.space("stretch")
         for label, what in (("all values", "all"), ("defaults only", "own")):
             st.button(label, key=f"_sw_{what}", type="tertiary", on_click=_set_all, args=(kernel, place, own if what == "own" else None))
@@ -258,7 +260,7 @@ def _set_all(kernel: AskedKernel, place: Place, own: Config | None) -> None:
 
 def _search(kernel: AskedKernel, place: Place) -> tuple[dict[str, dict[str, Any]], bool]:
     """(the fields of `searching` and `measuring`, whether to race TileLang's AutoTuner)."""
-    st.markdown("**Search**")
+    st.header("Search", anchor=False)
     effort = st.segmented_control(
         "Effort", EFFORTS, default="quick", required=True, key=session.SWEEP_EFFORT, help=EFFORT_HELP, persist_state=KEEP
     )

@@ -13,7 +13,7 @@ from tileviz.records import Trial
 from tileviz.ui import session
 from tileviz.ui.charts import screen
 from tileviz.ui.parts import flop_count, places, waiting
-from tileviz.ui.parts.cells import kept_as_text
+from tileviz.ui.parts.cells import height_of, kept_as_text
 from tileviz.ui.parts.stores import recorded, store
 from tileviz.ui.parts.trouble import guarded, plain
 from tileviz.ui.sweeps import address, against, corners, effects, failures, map_view, parallel, progress, race, rooflines, shapes, top
@@ -247,7 +247,7 @@ def _table(frame: pd.DataFrame, ordinals: list[int], key: str, alt: str) -> None
     st.session_state[session.ordinals_of(key)] = ordinals
     st.dataframe(
         kept_as_text(frame), hide_index=True, width="stretch", key=key, on_select=lambda: _row_picked(key), selection_mode="single-row",
-        alt=alt, column_config=right, height=min(38 + 35 * max(1, len(frame)), 423),
+        alt=alt, column_config=right, height=height_of(len(frame), 423),
     )  # fmt: skip
 
 
