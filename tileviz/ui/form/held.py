@@ -33,7 +33,8 @@ def put(kernel: AskedKernel, values: dict[str, Any]) -> None:
 
 
 def put_config(kernel: AskedKernel, config: dict[str, Any]) -> None:
-    """Writes a whole config: pass configs that it does not name go back to TileLang's own default."""
+    """Writes a whole config: pass configs that it does not name go back to TileLang's own
+    default."""
     _forget_pass_configs(config)
     put(kernel, config)
 
@@ -101,8 +102,8 @@ def kernel_changed() -> None:
 
 @guarded
 def target_changed() -> None:
-    """Another target was chosen: sizes and dtypes that stood at the old default move to the new one,
-    the person's own stay."""
+    """Another target was chosen: sizes and dtypes that stood at the old default move to the new
+    one, the person's own stay."""
     kernel = kernels.kernel(st.session_state.get(session.KERNEL) or links.first_kernel())
     before, after = places().get(st.session_state.get(session.PLACE_WORD)), current_place()
     before_it = kernel.problem({}, before.target.kind) if before else {}
@@ -145,7 +146,12 @@ def _of_trial(trial: Trial) -> tuple[AskedKernel, Place, Problem, Config]:
     kernel = kernels.kernel(trial.kernel)
     chosen = place_of(trial)
     problem = kernel.problem(trial.problem, chosen.target.kind)
-    return kernel, chosen, problem, kernel.config(kernel.whole(trial.config), chosen.target, problem)
+    return (
+        kernel,
+        chosen,
+        problem,
+        kernel.config(kernel.whole(trial.config), chosen.target, problem),
+    )
 
 
 def place_of(trial: Trial) -> Place:
@@ -164,7 +170,8 @@ def current_place() -> Place:
 
 def carry(page: str) -> bool:
     """Takes the form's values along from another page that has the same form, or from a link to a
-    trial that was followed there; Streamlit forgets a widget when its page is left. True for a trial."""
+    trial that was followed there; Streamlit forgets a widget when its page is left. True for a
+    trial."""
     came_from = st.session_state.get(session.FORM_PAGE)
     st.session_state[session.FORM_PAGE] = page
     followed = st.session_state.pop(session.FOLLOWED, None)
