@@ -1,4 +1,7 @@
-"""Starts the dashboard: `streamlit run app.py`. Read twice: by the server, which takes `app` from it, and as the script of each page."""
+"""Starts the dashboard: `streamlit run app.py`.
+
+Read twice: by the server, which takes `app` from it, and as the script of each page.
+"""
 
 import streamlit as st
 

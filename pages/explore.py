@@ -13,7 +13,8 @@ with nav.guard():
     job = sidebar.job_of(request, why_not)
     with st.container(gap="small"):
         page.header(chosen, why_not, job)
-        from tileviz.ui.explore import repeat, result  # only now: pandas and plotly take half a second, and the form is on the screen
+        # only now: pandas and plotly take half a second, and the form is on the screen
+        from tileviz.ui.explore import repeat, result
 
         result.draw(chosen, request, job)
         repeat.draw(chosen, request)

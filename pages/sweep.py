@@ -1,4 +1,5 @@
-"""Sweep: a space of configs, searched while you watch, and what came out as pictures and numbers."""
+"""Sweep: a space of configs, searched while you watch, and what came out as pictures and
+numbers."""
 
 from tileviz.ui import nav
 

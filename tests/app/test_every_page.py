@@ -64,7 +64,7 @@ def labels(app) -> set[str]:
 
 def explore(draw: Draw) -> list[str]:
     button = "Running" if draw.result == "running" else "Compile" if draw.place == "elsewhere" else "Run"
-    parts = [kernels.kernel(draw.kernel).title, "**Problem**", "**Knobs**", button]
+    parts = [kernels.kernel(draw.kernel).title, "Problem", "Knobs", button]
     parts += ["Run is off: no C++ compiler"] * (draw.place == "nothing runs")
     if draw.result == "none":
         return [*parts, "tileviz shows what a GPU kernel"]
@@ -88,7 +88,7 @@ def _causal(draw: Draw) -> list[str]:
 
 
 def codeview(draw: Draw) -> list[str]:
-    parts = [kernels.kernel(draw.kernel).title, "**Problem**", "**Knobs**"]
+    parts = [kernels.kernel(draw.kernel).title, "Problem", "Knobs"]
     if draw.result == "none":
         return [*parts, "**Compile** shows what TileLang makes"]
     if draw.result == "running":
@@ -101,7 +101,7 @@ def codeview(draw: Draw) -> list[str]:
 
 
 def sweep(draw: Draw) -> list[str]:
-    parts = [f"Sweep of {kernels.kernel(draw.kernel).title}", "**Problem**", "**Knobs**", "**Search**", "Start"]
+    parts = [f"Sweep of {kernels.kernel(draw.kernel).title}", "Problem", "Knobs", "Search", "Start"]
     parts += ["Start is off: no C++ compiler"] * (draw.place == "nothing runs")
     parts += ["Start is off: a sweep measures"] * (draw.place == "elsewhere")
     if draw.result == "none":

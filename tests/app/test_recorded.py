@@ -239,7 +239,7 @@ def test_results_of_an_earlier_form_of_the_kernel_are_shown_but_no_knob_starts_f
 def test_the_recorded_device_stands_beside_those_of_this_machine():
     app = opened("system")
     said = plainly(app)
-    assert "NVIDIA H200**, recorded: not of this machine; target sm_90a" in said and "driver 580.1" in said
+    assert "NVIDIA H200, recorded: not of this machine; target sm_90a" in said and "driver 580.1" in said
     assert "1 of gemm" in said and "measure_NVIDIA H200" not in [button.key for button in app.button]
     facts = [dict(f.value.itertuples(index=False)) for f in app.dataframe if list(f.value.columns) == ["fact", "value"]]
     assert any(found.get("SMs") == "132" for found in facts)

@@ -1,1 +1,2 @@
-"""The pages' functions: navigation, forms, meters, results, charts and the code pane. Imports neither torch nor TileLang."""
+"""The pages' functions: navigation, forms, meters, results, charts and the code pane. Imports
+neither torch nor TileLang."""

@@ -1,7 +1,9 @@
-"""Reads the browser code of charts and code blocks while nobody waits, so that the first chart of a session does not wait for it.
+"""Reads the browser code of charts and code blocks while nobody waits, so that the first chart of a
+session does not wait for it.
 
-Streamlit fetches each kind of element when one is first drawn; Plotly is several megabytes. A session that begins on a page without charts
-would pay for it at the click that leads to one. The files are Streamlit's own, of the server that serves the page.
+Streamlit fetches each kind of element when one is first drawn; Plotly is several megabytes. A
+session that begins on a page without charts would pay for it at the click that leads to one. The
+files are Streamlit's own, of the server that serves the page.
 """
 
 import functools
@@ -13,11 +15,15 @@ import streamlit as st
 from tileviz.ui import look
 
 CHUNKS = ("PlotlyChart", "StreamlitSyntaxHighlighter")
-"""Kinds of elements by the file that Streamlit has for each; what a later Streamlit names otherwise is left out."""
+"""Kinds of elements by the file that Streamlit has for each; what a later Streamlit names otherwise
+is left out."""
 
 WHEN_IDLE = """<script>
 (window.requestIdleCallback ?? setTimeout)(() => {
-  for (const path of PATHS) import(new URL(path, document.baseURI)).catch((error) => console.debug("not read ahead", error))
+  for (const path of PATHS) {
+    const file = new URL(path, document.baseURI)
+    import(file).catch((error) => console.debug("not read ahead", error))
+  }
 })
 </script>"""
 

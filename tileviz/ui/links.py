@@ -30,7 +30,8 @@ PLAIN = "plain"
 """The one word of `session.BASE`."""
 
 OFFERED = {
-    session.INPUTS: INPUTS, session.L2: L2_MODES, session.FLUSH: FLUSHES, session.FLOPS: FLOP_COUNTS,
+    session.INPUTS: INPUTS, session.L2: L2_MODES, session.FLUSH: FLUSHES,
+    session.FLOPS: FLOP_COUNTS,
 }  # fmt: skip
 """The words that a name of measuring may be."""
 
@@ -47,7 +48,9 @@ def first_kernel() -> str:
 
 def words_of(values: dict[str, Any]) -> dict[str, str]:
     """Values of fields and knobs as they stand in the address; None is left out."""
-    return {session.own_of(name): word(value) for name, value in values.items() if value is not None}
+    return {
+        session.own_of(name): word(value) for name, value in values.items() if value is not None
+    }
 
 
 def link_to(kernel: AskedKernel, chosen: Place, values: dict[str, Any], **more: str) -> str:
@@ -60,7 +63,11 @@ def link_to(kernel: AskedKernel, chosen: Place, values: dict[str, Any], **more: 
 def of_trial(trial: Trial, at: str) -> dict[str, str]:
     """The words of a trial's problem and knobs on the device or target `at`."""
     config = kernels.kernel(trial.kernel).whole(trial.config)
-    return {session.KERNEL: trial.kernel, session.TARGET: at, **words_of({**trial.problem, **config})}
+    return {
+        session.KERNEL: trial.kernel,
+        session.TARGET: at,
+        **words_of({**trial.problem, **config}),
+    }
 
 
 def place_word(trial: Trial) -> str:
@@ -85,7 +92,8 @@ def measured_words(trial: Trial) -> dict[str, str]:
 
 
 def open_trial(page: str, trial: str) -> None:
-    """From anywhere to a trial on Explore or its code on Code: its id says all that the page needs."""
+    """From anywhere to a trial on Explore or its code on Code: its id says all that the page
+    needs."""
     st.session_state[session.FOLLOWED] = trial
     st.session_state.pop(session.LAST_JOB, None)
     st.switch_page(PAGES[page], query_params={session.TRIAL: trial})
@@ -131,7 +139,8 @@ def repeated_words(name: str, values: list[str]) -> str:
 
 
 def trial_alone() -> Trial | None:
-    """The trial that the address names, where it names no knobs beside it and its kernel is here."""
+    """The trial that the address names, where it names no knobs beside it and its kernel is
+    here."""
     words = session.all_linked()
     if session.TRIAL not in words or session.KERNEL in words:
         return None
@@ -140,8 +149,8 @@ def trial_alone() -> Trial | None:
 
 
 def follow_trial(words: Callable[[Trial], dict[str, str]], keep: Iterable[str] = ()) -> None:
-    """First on a page, once a session: a link to a trial alone becomes `words` of that trial, beside
-    what the link says under the names in `keep`."""
+    """First on a page, once a session: a link to a trial alone becomes `words` of that trial,
+    beside what the link says under the names in `keep`."""
     if st.session_state.get(session.LINK_READ):
         return
     trial = trial_alone()
@@ -175,7 +184,10 @@ def _drop_unknown(kept: dict[str, str]) -> list[str]:
     for name, what, read in known:
         if name in kept and read(kept[name]) is None:
             word = kept.pop(name)
-            found.append(f"The link's {what} '{word}' is not stored on this machine; the knobs of the link stand.")
+            found.append(
+                f"The link's {what} '{word}' is not stored on this machine;"
+                " the knobs of the link stand."
+            )
     return found
 
 

@@ -1,7 +1,8 @@
 """Styles that a theme has no setting for, written into the page itself so that the first paint has
 them.
 
-A style that came with the page's script would change what is on the screen already: the page would jump.
+A style that came with the page's script would change what is on the screen already: the page would
+jump.
 """
 
 import functools
@@ -14,8 +15,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 HERE = Path(__file__).parent
 
 CONTROLS = ("Selectbox", "TextInput", "ButtonGroup", "Button", "MenuButton", "Progress", "Metric")
-"""Kinds of elements of a form and a headline, by the file that Streamlit has for each; what a later Streamlit names otherwise is left out.
-Without being told, a browser asks for each when the first one is drawn, while the server is busy with the results."""
+"""Kinds of elements of a form and a headline, by the file that Streamlit has for each; what a later
+Streamlit names otherwise is left out. Without being told, a browser asks for each when the first
+one is drawn, while the server is busy with the results."""
 
 
 class Look:
@@ -38,7 +40,9 @@ class _Whole:
         self.send, self.start, self.body = send, None, b""
 
     async def __call__(self, message: Message) -> None:
-        if message["type"] == "http.response.start" and "text/html" in Headers(raw=message["headers"]).get("content-type", ""):
+        if message["type"] == "http.response.start" and "text/html" in Headers(
+            raw=message["headers"]
+        ).get("content-type", ""):
             self.start = message
         elif self.start is None:
             await self.send(message)
@@ -53,9 +57,13 @@ class _Whole:
 
 
 def _plain(scope: Scope) -> Scope:
-    """The request without what would make its answer packed, or a word that the page of an earlier version still holds."""
+    """The request without what would make its answer packed, or a word that the page of an earlier
+    version still holds."""
     unwanted = (b"accept-encoding", b"if-none-match", b"if-modified-since")
-    return {**scope, "headers": [(name, value) for name, value in scope["headers"] if name not in unwanted]}
+    return {
+        **scope,
+        "headers": [(name, value) for name, value in scope["headers"] if name not in unwanted],
+    }
 
 
 @functools.cache
@@ -70,4 +78,8 @@ def head() -> str:
 @functools.cache
 def chunks(static: Path, kinds: tuple[str, ...]) -> list[str]:
     """Streamlit's own files for these kinds of elements, as the page names them."""
-    return [path.relative_to(static).as_posix() for kind in kinds for path in sorted(static.glob(f"static/js/{kind}.*.js"))]
+    return [
+        path.relative_to(static).as_posix()
+        for kind in kinds
+        for path in sorted(static.glob(f"static/js/{kind}.*.js"))
+    ]

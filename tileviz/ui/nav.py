@@ -1,7 +1,8 @@
 """Which pages there are, and the guard that opens each of them.
 
-A page may be asked for before app.py has run in a fresh server, and then runs alone. So `guard` is the first statement of every
-page: it brings the entry point back, and draws nothing for a browser that did not come in by the door.
+A page may be asked for before app.py has run in a fresh server, and then runs alone. So `guard` is
+the first statement of every page: it brings the entry point back, and draws nothing for a browser
+that did not come in by the door.
 """
 
 from collections.abc import Generator
@@ -14,14 +15,22 @@ from tileviz.ui import ahead, back, door, links, session
 from tileviz.ui.parts import trouble
 
 ICON, MARK = (str(Path(__file__).parent / name) for name in ("icon.png", "mark.svg"))
-"""Files of ours: a named icon would be fetched from the internet. The mark says the name too, and stands above every page."""
+"""Files of ours: a named icon would be fetched from the internet. The mark says the name too, and
+stands above every page."""
 
 
 def pages() -> list:
-    """Every page, in the order of the menu. The name in the address is the file's stem; the first page has the bare address, and its
-    stem leads there (Streamlit would reserve it and find nothing)."""
+    """Every page, in the order of the menu. The name in the address is the file's stem; the first
+    page has the bare address, and its stem leads there (Streamlit would reserve it and find
+    nothing)."""
     return [
-        st.Page("pages/explore.py", title="Explore", icon=":material/tune:", default=True, url_path="start"),
+        st.Page(
+            "pages/explore.py",
+            title="Explore",
+            icon=":material/tune:",
+            default=True,
+            url_path="start",
+        ),
         st.Page("pages/sweep.py", title="Sweep", icon=":material/grid_on:"),
         st.Page("pages/codeview.py", title="Code", icon=":material/code:"),
         st.Page("pages/system.py", title="System", icon=":material/memory:"),
@@ -30,7 +39,8 @@ def pages() -> list:
 
 
 def _to_explore() -> None:
-    """The landing page has the bare address; who types /explore means it, with all that the address says."""
+    """The landing page has the bare address; who types /explore means it, with all that the address
+    says."""
     links.open_page("explore", session.every_linked())
 
 
@@ -48,7 +58,8 @@ def run() -> None:
 def guard() -> Generator[None]:
     """Around everything that a page does: `with nav.guard():`.
 
-    Stops a page that was reached without app.py, or without the token where one is set; shows a failure as one sentence.
+    Stops a page that was reached without app.py, or without the token where one is set; shows a
+    failure as one sentence.
     """
     if not st.session_state.get(session.ENTRY):
         _navigation()
@@ -64,6 +75,8 @@ def guard() -> Generator[None]:
 
 def _navigation():
     """The menu, under our own icon: without one, Streamlit fetches the page's from the internet."""
-    st.set_page_config(page_title="tileviz", page_icon=ICON, layout="wide", initial_sidebar_state=360)
+    st.set_page_config(
+        page_title="tileviz", page_icon=ICON, layout="wide", initial_sidebar_state=360
+    )
     st.logo(MARK, size="medium", icon_image=MARK)
     return st.navigation(pages(), position="top")

@@ -1,7 +1,7 @@
 """What the session and the address hold, by name: no two parts of the pages take the same one.
 
-A name of the address is also the key of the widget that is bound to it, so one list serves both. Keys
-of widgets that nothing reads back stay with their widget.
+A name of the address is also the key of the widget that is bound to it, so one list serves both.
+Keys of widgets that nothing reads back stay with their widget.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,8 @@ SWEEP_WORDS = (SWEEP, CONFIG, VIEW, MAP_X, MAP_Y, MAP_BY)
 MEASURING_WORDS = (INPUTS, SEED, L2, FLUSH, FLOPS)
 STREAMLIT_WORDS = ("embed", "embed_options", "embed_option")
 OWN_WORDS = (
-    KERNEL, TARGET, TRIAL, JOB, BASE, TOKEN, *STREAMLIT_WORDS, *CODE_WORDS, *SWEEP_WORDS, *MEASURING_WORDS,
+    KERNEL, TARGET, TRIAL, JOB, BASE, TOKEN, *STREAMLIT_WORDS, *CODE_WORDS, *SWEEP_WORDS,
+    *MEASURING_WORDS,
 )  # fmt: skip
 """Every name of the address that is no field, knob or pass config."""
 
@@ -64,16 +65,18 @@ CLICKABLE = "_clickable"
 """Charts whose clicked point opens a config."""
 
 
-TAKEN = frozenset(word for name, word in globals().items() if name.isupper() and isinstance(word, str))
+TAKEN = frozenset(
+    word for name, word in globals().items() if name.isupper() and isinstance(word, str)
+)
 """Every name above."""
 
 OWN = "own-"
-"""Before a field or knob that has one of these names: no Python name has a hyphen, so nothing else is called so."""
+"""Before a field or knob that has one of these names: no Python name has a hyphen."""
 
 
 def own_of(name: str) -> str:
-    """Where a field or knob of a kernel stands in the address and the form: under its own name, or, where that is one of ours, behind
-    a prefix."""
+    """Where a field or knob of a kernel stands in the address and the form: under its own name,
+    or, where that is one of ours, behind a prefix."""
     return f"{OWN}{name}" if name in TAKEN or name in STREAMLIT_WORDS else name
 
 

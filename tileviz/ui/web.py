@@ -1,5 +1,5 @@
-"""The layers around Streamlit's server: allowed hosts, headers of every answer, the door, the end of a
-session, and our looks."""
+"""The layers around Streamlit's server: allowed hosts, headers of every answer, the door, the end
+of a session, and our looks."""
 
 import asyncio
 
@@ -69,14 +69,17 @@ class Headers:
 
 
 class Endings:
-    """ASGI middleware: a session whose browser is gone for good takes its uploads and downloads with it.
+    """ASGI middleware: a session whose browser is gone for good takes its uploads and downloads
+    with it.
 
-    Streamlit keeps the session of a closed tab for a while, so that a broken connection can come back to it, but ends it only when it next
-    has another one to keep: the files of the last visitor of a day stay, and a download is deleted one look later than its session.
+    Streamlit keeps the session of a closed tab for a while, so that a broken connection can come
+    back to it, but ends it only when it next has another one to keep: the files of the last visitor
+    of a day stay, and a download is deleted one look later than its session.
     """
 
     LOOKS_S = (1.0, 4.0)
-    """After a session's time: when it is ended, and when its downloads go, which the first look only marks."""
+    """After a session's time: when it is ended, and when its downloads go, which the first look
+    only marks."""
 
     def __init__(self, app: ASGIApp):
         self.app = app
@@ -100,10 +103,12 @@ def _end_sessions() -> None:
 
 
 def _kept_by(manager: SessionManager) -> TTLCache[str, SessionInfo]:
-    """Where Streamlit keeps the sessions of closed tabs; it has no word of its own that ends them. Raises TypeError where another release
-    keeps them elsewhere."""
+    """Where Streamlit keeps the sessions of closed tabs; it has no word of its own that ends them.
+    Raises TypeError where another release keeps them elsewhere."""
     storage = manager._session_storage if isinstance(manager, WebsocketSessionManager) else None
     kept = storage._cache if isinstance(storage, MemorySessionStorage) else None
     if not isinstance(kept, TTLCache):
-        raise TypeError("Streamlit does not keep the sessions of closed tabs where tileviz looks for them")
+        raise TypeError(
+            "Streamlit does not keep the sessions of closed tabs where tileviz looks for them"
+        )
     return kept

@@ -1,1 +1,2 @@
-"""Charts: each is a pair of functions, `..._frame(records) -> DataFrame` and `..._figure(frame) -> Figure`."""
+"""Charts: each is a pair of functions, `..._frame(records) -> DataFrame` and
+`..._figure(frame) -> Figure`."""

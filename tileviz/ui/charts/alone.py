@@ -24,9 +24,15 @@ def _filled(value: Any) -> Any:
     """Any part of a figure; arrays, which Plotly packs, are arrays again."""
     if isinstance(value, dict) and "bdata" in value:
         flat = np.frombuffer(base64.b64decode(value["bdata"]), value["dtype"])
-        return flat.reshape([int(n) for n in value["shape"].split(",")]) if "shape" in value else flat
+        return (
+            flat.reshape([int(n) for n in value["shape"].split(",")]) if "shape" in value else flat
+        )
     if isinstance(value, dict):
         return {name: _filled(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
         return [_filled(part) for part in value]
-    return {style.TEXT: TEXT, style.GROUND: GROUND}.get(value, value) if isinstance(value, str) else value
+    return (
+        {style.TEXT: TEXT, style.GROUND: GROUND}.get(value, value)
+        if isinstance(value, str)
+        else value
+    )

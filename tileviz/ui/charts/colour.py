@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 
 SPEEDS = (
-    "#440154", "#482878", "#3e4989", "#31688e", "#26828e", "#1f9e89", "#35b779", "#6ece58", "#b5de2b", "#fde725",
+    "#440154", "#482878", "#3e4989", "#31688e", "#26828e", "#1f9e89", "#35b779", "#6ece58",
+    "#b5de2b", "#fde725",
 )  # fmt: skip
-"""Viridis from slow to fast, at equal steps. The figures carry these very stops, so that a cell's colour is known here, too."""
+"""Viridis from slow to fast, at equal steps. The figures carry these very stops, so that a cell's
+colour is known here, too."""
 
 SCALE = [[place / (len(SPEEDS) - 1), colour] for place, colour in enumerate(SPEEDS)]
 """The same for plotly's `colorscale`."""
@@ -23,10 +25,14 @@ def rgb(colour: str) -> Rgb:
 
 
 def at_share(share: float) -> Rgb:
-    """What plotly paints between two stops of SPEEDS: red, green and blue each on a straight line."""
+    """What plotly paints between two stops of SPEEDS: red, green and blue each on a straight
+    line."""
     place = min(max(share, 0.0), 1.0) * (len(SPEEDS) - 1)
     left = min(int(place), len(SPEEDS) - 2)
-    red, green, blue = (a + (b - a) * (place - left) for a, b in zip(rgb(SPEEDS[left]), rgb(SPEEDS[left + 1]), strict=True))
+    red, green, blue = (
+        a + (b - a) * (place - left)
+        for a, b in zip(rgb(SPEEDS[left]), rgb(SPEEDS[left + 1]), strict=True)
+    )
     return red, green, blue
 
 
@@ -38,7 +44,10 @@ def linear(colour: Rgb) -> Rgb:
 
 def contrast(one: Rgb, other: Rgb) -> float:
     """1 to 21, by WCAG 2.2."""
-    dark, light = sorted(sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear(colour), strict=True)) for colour in (one, other))
+    dark, light = sorted(
+        sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear(colour), strict=True))
+        for colour in (one, other)
+    )
     return (light + 0.05) / (dark + 0.05)
 
 

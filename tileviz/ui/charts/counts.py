@@ -16,7 +16,11 @@ COLOURS = (style.OURS, style.BEST_BASELINE, style.OTHER_BASELINE)
 def counts_frame(counts: Mapping[str, Mapping[str, int]]) -> pd.DataFrame:
     """A row for each text and each class that occurs in any of them, in the order of CLASSES."""
     occurs = [each for each in CLASSES if any(found.get(each.name) for found in counts.values())]
-    rows = [[text, each.name, each.title, found.get(each.name, 0)] for text, found in counts.items() for each in occurs]
+    rows = [
+        [text, each.name, each.title, found.get(each.name, 0)]
+        for text, found in counts.items()
+        for each in occurs
+    ]
     return pd.DataFrame(rows, columns=COLUMNS)
 
 

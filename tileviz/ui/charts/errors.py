@@ -1,5 +1,5 @@
-"""Where in an output the errors lie: one cell per block, coloured by its share of wrong elements, or
-else by its worst error as a share of the bound."""
+"""Where in an output the errors lie: one cell per block, coloured by its share of wrong elements,
+or else by its worst error as a share of the bound."""
 
 import math
 
@@ -20,8 +20,8 @@ RIGHT_SCALE = ((0.0, "rgba(141,152,165,0.12)"), (1.0, style.OURS))
 
 
 def errors_frame(found: ErrorMap) -> pd.DataFrame:
-    """A row for each block: where it is, its elements by index, how many there are, how many of them are wrong, its worst error over the
-    bound. A vector is one row of blocks."""
+    """A row for each block: where it is, its elements by index, how many there are, how many of
+    them are wrong, its worst error over the bound. A vector is one row of blocks."""
     down, across = matrix_shape(found.shape)
     vector = len(found.shape) < 2
     cells = []
@@ -29,7 +29,11 @@ def errors_frame(found: ErrorMap) -> pd.DataFrame:
         top, bottom = i * found.block[0], min((i + 1) * found.block[0], down) - 1
         for j, worst in enumerate(errors):
             left, right = j * found.block[1], min((j + 1) * found.block[1], across) - 1
-            place = (0, i, "", f"elements {top:,}-{bottom:,}") if vector else (i, j, _rows(top, bottom, found.shape), f"{left:,}-{right:,}")
+            place = (
+                (0, i, "", f"elements {top:,}-{bottom:,}")
+                if vector
+                else (i, j, _rows(top, bottom, found.shape), f"{left:,}-{right:,}")
+            )
             elements = (bottom - top + 1) * (right - left + 1)
             cells.append((*place, elements, found.wrong[i][j] if found.wrong else 0, worst))
     return pd.DataFrame(cells, columns=COLUMNS)
@@ -42,19 +46,32 @@ def errors_figure(frame: pd.DataFrame) -> go.Figure:
     down, across = int(frame["row"].max()) + 1, int(frame["column"].max()) + 1
     heat = go.Heatmap(
         z=values.to_numpy().reshape(down, across),
-        customdata=[[_words(cell) for cell in row.itertuples(index=False)] for _, row in frame.groupby("row")],
+        customdata=[
+            [_words(cell) for cell in row.itertuples(index=False)]
+            for _, row in frame.groupby("row")
+        ],
         hovertemplate="%{customdata}<extra></extra>",
         colorscale=WRONG_SCALE if wrong else RIGHT_SCALE,
         zmin=0,
         zmax=1 if wrong else max(float(frame["worst"].max()), LITTLE),
         xgap=1,
         ygap=1,
-        colorbar=style.colour_bar("wrong" if wrong else "error / bound", side="right", tickformat=".0%" if wrong else ""),
+        colorbar=style.colour_bar(
+            "wrong" if wrong else "error / bound", side="right", tickformat=".0%" if wrong else ""
+        ),
     )
-    bare = {"showticklabels": False, "showgrid": False, "zeroline": False, "fixedrange": True, "ticks": ""}
+    bare = {
+        "showticklabels": False,
+        "showgrid": False,
+        "zeroline": False,
+        "fixedrange": True,
+        "ticks": "",
+    }
     names = ("", "elements") if (frame["rows"] == "").all() else ("rows", "columns")
     x, y = ({**bare, "title": {"text": name, "standoff": 4}} for name in (names[1], names[0]))
-    return go.Figure(heat, style.layout(max(96, min(300, 60 + 16 * down)), x, {**y, "autorange": "reversed"}))
+    return go.Figure(
+        heat, style.layout(max(96, min(300, 60 + 16 * down)), x, {**y, "autorange": "reversed"})
+    )
 
 
 def matrix_shape(shape: tuple[int, ...]) -> tuple[int, int]:
@@ -81,5 +98,10 @@ def _index(flat: int, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 def _words(cell) -> str:
     where = f"rows {cell.rows}, columns {cell.columns}" if cell.rows else cell.columns
-    far = f"worst error {significant(cell.worst, 2)} of its bound" if math.isfinite(cell.worst) else "NaN or infinity in it"
-    return f"{where}<br>{f'{cell.wrong:,} of {cell.elements:,} wrong' if cell.wrong else 'all right'}, {far}"
+    far = (
+        f"worst error {significant(cell.worst, 2)} of its bound"
+        if math.isfinite(cell.worst)
+        else "NaN or infinity in it"
+    )
+    wrong = f"{cell.wrong:,} of {cell.elements:,} wrong" if cell.wrong else "all right"
+    return f"{where}<br>{wrong}, {far}"

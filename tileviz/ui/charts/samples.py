@@ -12,8 +12,8 @@ GL_FROM = 1000
 
 
 CLIP_QUANTILE, CLIP_ROOM, CLIP_FROM = 0.98, 1.1, 1.5
-"""The axis ends at this quantile times this room, where the slowest launch lies beyond that end this many times: one outlier would
-press all others into a line."""
+"""The axis ends at this quantile times this room, where the slowest launch lies beyond that end
+this many times: one outlier would press all others into a line."""
 
 
 def samples_frame(timing: Timing) -> pd.DataFrame:
@@ -34,12 +34,15 @@ def above_axis(frame: pd.DataFrame) -> str:
     top = axis_top(frame)
     if top is None:
         return ""
-    return f"{int((frame['us'] > top).sum()):,} of {len(frame):,} above the axis, highest {duration_us(float(frame['us'].max()))}"
+    return (
+        f"{int((frame['us'] > top).sum()):,} of {len(frame):,} above the axis, highest"
+        f" {duration_us(float(frame['us'].max()))}"
+    )
 
 
 def samples_figure(frame: pd.DataFrame) -> go.Figure:
-    """A strip of points over the launches, with the median and the band from p10 to p90; a triangle at the top for each point above the
-    axis."""
+    """A strip of points over the launches, with the median and the band from p10 to p90; a triangle
+    at the top for each point above the axis."""
     top = axis_top(frame)
     divisor, unit = scale_us(top or (float(frame["us"].max()) if len(frame) else 0.0))
     values = frame["us"] / divisor
@@ -53,14 +56,30 @@ def samples_figure(frame: pd.DataFrame) -> go.Figure:
         hovertemplate=f"launch %{{x}}: %{{y:.4g}} {unit}<extra></extra>",
     )
     across = {"type": "rect", "xref": "paper", "x0": 0, "x1": 1}
-    band = {**across, "y0": low, "y1": high, "fillcolor": style.OURS, "opacity": 0.14, "line": {"width": 0}}
-    median = {**across, "type": "line", "y0": middle, "y1": middle, "line": {"color": style.OURS, "width": 1.5}}
+    band = {
+        **across,
+        "y0": low,
+        "y1": high,
+        "fillcolor": style.OURS,
+        "opacity": 0.14,
+        "line": {"width": 0},
+    }
+    median = {
+        **across,
+        "type": "line",
+        "y0": middle,
+        "y1": middle,
+        "line": {"color": style.OURS, "width": 1.5},
+    }
     x, y = {"title": {"text": "launch"}}, {"title": {"text": f"latency, {unit}"}}
     if top is None:
         return go.Figure(strip, style.layout(252, x, y, shapes=[band, median]))
     end, bottom = top / divisor, float(values.min())
     cut = {**y, "range": [bottom - 0.05 * (end - bottom), end]}
-    return go.Figure([strip, _above(frame[frame["us"] > top], end)], style.layout(252, x, cut, shapes=[band, median]))
+    return go.Figure(
+        [strip, _above(frame[frame["us"] > top], end)],
+        style.layout(252, x, cut, shapes=[band, median]),
+    )
 
 
 def _above(frame: pd.DataFrame, end: float) -> go.Scatter:

@@ -20,7 +20,8 @@ CYCLE = "Phase"
 
 
 def tile_figure(layout: dict, picture: str) -> go.Figure:
-    """Rows down, columns across, element (0, 0) at the top left. `layout` is the JSON of `compiler.reading.Layout`."""
+    """Rows down, columns across, element (0, 0) at the top left. `layout` is the JSON of
+    `compiler.reading.Layout`."""
     values = cells_of(layout, picture)
     words = _hover(layout)
     rows, columns = layout["shape"]
@@ -33,7 +34,9 @@ def tile_figure(layout: dict, picture: str) -> go.Figure:
         hovertemplate="row %{y}, column %{x}<br>%{customdata}<extra></extra>",
     )
     down = {"title": {"text": "row"}, "autorange": "reversed", "constrain": "domain"}
-    return go.Figure(heatmap, style.layout(height, {"title": {"text": "column"}, "constrain": "domain"}, down))
+    return go.Figure(
+        heatmap, style.layout(height, {"title": {"text": "column"}, "constrain": "domain"}, down)
+    )
 
 
 def cells_of(layout: dict, picture: str) -> list[list[int]]:
@@ -49,9 +52,14 @@ def cells_of(layout: dict, picture: str) -> list[list[int]]:
 def _hover(layout: dict) -> list[list[str]]:
     if layout["kind"] == "shared":
         size = _bytes(layout["dtype"])
-        return [[f"offset {n:,}, bank {layouts.bank(n, size)}" for n in row] for row in layout["cells"]]
+        return [
+            [f"offset {n:,}, bank {layouts.bank(n, size)}" for n in row] for row in layout["cells"]
+        ]
     pairs = zip(layout["cells"], layout["registers"], strict=True)
-    return [[f"thread {owner}, register {register}" for owner, register in zip(*row, strict=True)] for row in pairs]
+    return [
+        [f"thread {owner}, register {register}" for owner, register in zip(*row, strict=True)]
+        for row in pairs
+    ]
 
 
 def _bytes(dtype: str) -> int:

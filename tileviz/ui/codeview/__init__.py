@@ -1,1 +1,2 @@
-"""The Code page: what TileLang makes of a schedule, text beside text, linked, counted and compared."""
+"""The Code page: what TileLang makes of a schedule, text beside text, linked, counted and
+compared."""

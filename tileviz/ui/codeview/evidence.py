@@ -1,4 +1,5 @@
-"""What the code is made of: the checks, counts by class and by shape, loops, and what a block executes."""
+"""What the code is made of: the checks, counts by class and by shape, loops, and what a block
+executes."""
 
 import pandas as pd
 import streamlit as st
@@ -12,9 +13,14 @@ from tileviz.lens.executed import executed_estimates, opcodes
 from tileviz.lens.loops import loops
 from tileviz.lens.taxonomy import TAXONOMY
 from tileviz.records import Artifact
+from tileviz.ui.parts.cells import with_commas
 from tileviz.ui.parts.trouble import plain
 
-MARKS = {"good": ":green[:material/check_circle:]", "bad": ":red[:material/error:]", "plain": ":gray[:material/remove:]"}
+MARKS = {
+    "good": ":green[:material/check_circle:]",
+    "bad": ":red[:material/error:]",
+    "plain": ":gray[:material/remove:]",
+}
 
 STATIC = "Static counts: how often an instruction is written, not how often it is executed."
 
@@ -27,9 +33,15 @@ def checked(code: Code) -> tuple[Check, ...]:
 def draw_checks(artifact: Artifact, request: Request, kernel: AskedKernel) -> None:
     """One line a check, what is bad first."""
     if artifact.source_language == "c":
-        st.caption("The CPU target's C is one serial loop nest: there are no GPU instructions to check.")
+        st.caption(
+            "The CPU target's C is one serial loop nest: there are no GPU instructions to check."
+        )
     found = in_order(checked(code_of(artifact, request.problem, request.config, kernel)))
-    for column, part in zip(st.columns(2, gap="medium"), (found[: (len(found) + 1) // 2], found[(len(found) + 1) // 2 :]), strict=True):
+    for column, part in zip(
+        st.columns(2, gap="medium"),
+        (found[: (len(found) + 1) // 2], found[(len(found) + 1) // 2 :]),
+        strict=True,
+    ):
         with column, st.container(gap=None):
             for check in part:
                 _line(check)
@@ -47,13 +59,24 @@ def draw_classes(artifact: Artifact) -> None:
     if frame.empty:
         st.caption("None of the classes occurs in this text.")
     else:
-        st.dataframe(frame, hide_index=True, width="stretch", key="class_counts", alt="Static counts by class and text")
+        st.dataframe(
+            with_commas(frame),
+            hide_index=True,
+            width="stretch",
+            key="class_counts",
+            alt="Static counts by class and text",
+        )
 
 
 def draw_taxonomy() -> None:
     """The instructions worth knowing, with their spelling in each text."""
     with st.expander("What the instructions are, and how each text spells them"):
-        st.dataframe(taxonomy_frame(), hide_index=True, width="stretch", alt="Instructions by class with an example in each text")
+        st.dataframe(
+            taxonomy_frame(),
+            hide_index=True,
+            width="stretch",
+            alt="Instructions by class with an example in each text",
+        )
 
 
 def taxonomy_frame() -> pd.DataFrame:
@@ -82,7 +105,13 @@ def draw_shapes(artifact: Artifact, request: Request, kernel: AskedKernel) -> No
     if frame.empty:
         st.caption("None in this text.")
     else:
-        st.dataframe(frame, hide_index=True, width="stretch", key="shape_counts", alt="Static counts by opcode")
+        st.dataframe(
+            with_commas(frame),
+            hide_index=True,
+            width="stretch",
+            key="shape_counts",
+            alt="Static counts by opcode",
+        )
     for words in executed_words(artifact, request, kernel):
         st.caption(plain(words))
     _draw_loops(artifact)
@@ -92,14 +121,22 @@ def _draw_loops(artifact: Artifact) -> None:
     if not artifact.sass:
         return
     frame = loop_frame(artifact.sass)
-    st.markdown(
-        "**Loops in the SASS**",
-        help="Found by backward branches; loops that only wait for a barrier are left out. Counts are of one pass through the body.",
+    st.subheader(
+        "Loops in the SASS",
+        anchor=False,
+        help="Found by backward branches; loops that only wait for a barrier are left out. Counts"
+        " are of one pass through the body.",
     )
     if frame.empty:
         st.caption("None: every loop is unrolled, or there was none.")
     else:
-        st.dataframe(frame, hide_index=True, width="stretch", key="loop_counts", alt="Loops of the SASS with static counts")
+        st.dataframe(
+            with_commas(frame),
+            hide_index=True,
+            width="stretch",
+            key="loop_counts",
+            alt="Loops of the SASS with static counts",
+        )
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
@@ -115,13 +152,19 @@ def class_frame(artifact: Artifact) -> pd.DataFrame:
     for cls in lens.CLASSES:
         values = {text: counts.get(cls.name, 0) for text, counts in found.items()}
         if any(values.values()):
-            rows.append({"class": cls.title, **values, "what it is": cls.help, "source": cls.source})
+            rows.append(
+                {"class": cls.title, **values, "what it is": cls.help, "source": cls.source}
+            )
     return pd.DataFrame(rows, columns=["class", *found, "what it is", "source"])
 
 
 def shape_frame(artifact: Artifact) -> pd.DataFrame:
-    """Opcodes of the classes that a tile is fed and multiplied with, from the text nearest to the machine."""
-    known = ((texts.named(name, artifact.source_language), texts.content(artifact, name)) for name in reversed(texts.counted()))
+    """Opcodes of the classes that a tile is fed and multiplied with, from the text nearest to the
+    machine."""
+    known = (
+        (texts.named(name, artifact.source_language), texts.content(artifact, name))
+        for name in reversed(texts.counted())
+    )
     language, text = next((text.language, content) for text, content in known if content)
     read = _listing(text, language)
     rows = [
@@ -140,7 +183,8 @@ def loop_frame(sass: str) -> pd.DataFrame:
             "lines": f"{loop.first:,} to {loop.last:,}",
             "depth": loop.depth,
             "instructions": loop.instructions,
-            "in the body": ", ".join(f"{count:,} {name}" for name, count in loop.opcodes.items()) or "no tensor core, no async copy",
+            "in the body": ", ".join(f"{count:,} {name}" for name, count in loop.opcodes.items())
+            or "no tensor core, no async copy",
         }
         for loop in loops(sass)
     ]
@@ -148,7 +192,8 @@ def loop_frame(sass: str) -> pd.DataFrame:
 
 
 def executed_words(artifact: Artifact, request: Request, kernel: AskedKernel) -> list[str]:
-    """The estimate of executed tensor-core instructions of a block, a sentence each, with what one is worth."""
+    """The estimate of executed tensor-core instructions of a block, a sentence each, with what one
+    is worth."""
     flops, grid = kernel.cost(request.problem).flops, artifact.resources.grid
     if not artifact.sass or not grid or not flops:
         return []
@@ -158,7 +203,9 @@ def executed_words(artifact: Artifact, request: Request, kernel: AskedKernel) ->
         use = estimate.use
         by = "a warp group" if "GMMA" in use.opcode else "a warp"
         words.append(
-            f"{use.opcode}: written {use.static_count:,} times, {use.flops:,} FLOPs each by {by}; a block executes about"
-            f" {estimate.per_block:,.0f} of them (estimate: {block_flops:,.0f} FLOPs of the block / {use.flops:,})."
+            f"{use.opcode}: written {use.static_count:,} times, {use.flops:,} FLOPs each by {by};"
+            " a block executes about"
+            f" {estimate.per_block:,.0f} of them (estimate: {block_flops:,.0f} FLOPs of the block"
+            f" / {use.flops:,})."
         )
     return words

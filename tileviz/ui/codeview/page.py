@@ -1,4 +1,5 @@
-"""The Code page from top to bottom: which config, its checks, two panes, and the tabs under them."""
+"""The Code page from top to bottom: which config, its checks, two panes, and the tabs under
+them."""
 
 from dataclasses import replace
 
@@ -22,7 +23,13 @@ from tileviz.ui.parts import code, headline, heard, places, resources, runs, scr
 from tileviz.ui.parts.stores import store
 from tileviz.ui.parts.trouble import guarded, plain
 
-COUNTS, DIFF, LADDER, LOWERING, LAYOUTS = "Counts and resources", "Diff", "Ladder", "Lowering", "Layouts"
+COUNTS, DIFF, LADDER, LOWERING, LAYOUTS = (
+    "Counts and resources",
+    "Diff",
+    "Ladder",
+    "Lowering",
+    "Layouts",
+)
 TABS = (COUNTS, DIFF, LADDER, LOWERING, LAYOUTS)
 
 TICK_S = 0.25
@@ -33,7 +40,8 @@ SUGGESTED = ("sm_80", "sm_90a", "sm_100a", "sm_120a")
 
 
 def read_address() -> None:
-    """What the link asks for; a link to a trial alone loads that trial's knobs, and not its result."""
+    """What the link asks for; a link to a trial alone loads that trial's knobs, and not its
+    result."""
     links.follow_trial(lambda trial: links.of_trial(trial, trial.target), keep=session.CODE_WORDS)
     links.read_link()
     if held.carry("codeview"):
@@ -41,7 +49,8 @@ def read_address() -> None:
 
 
 def form() -> tuple[Chosen, Request | None, str]:
-    """The sidebar, the same as on Explore; (what is chosen, what compiles it, why it cannot be compiled or "")."""
+    """The sidebar, the same as on Explore; (what is chosen, what compiles it, why it cannot be
+    compiled or "")."""
     chosen, _, _ = sidebar.form()
     request, why_not = _request(chosen)
     return chosen, request, why_not
@@ -64,7 +73,8 @@ def _request(chosen: Chosen) -> tuple[Request | None, str]:
 
 
 def job_of(request: Request | None, why_not: str) -> JobView | None:
-    """The job that makes this very code: the one just started, or one of Explore; None while another is at work."""
+    """The job that makes this very code: the one just started, or one of Explore; None while
+    another is at work."""
     job = sidebar.job_of(request, why_not)
     asked = runs.request_of(job) if job is not None else None
     return job if asked is not None and request is not None and asked.key == request.key else None
@@ -87,7 +97,8 @@ def header(chosen: Chosen, request: Request | None, why_not: str, job: JobView |
             word = compare.choose(request)
     with button:
         st.button(
-            "Compiling" if running else "Compile", key=session.RUN, type="primary", width="stretch", disabled=bool(why_not) or running,
+            "Compiling" if running else "Compile", key=session.RUN, type="primary", width="stretch",
+            disabled=bool(why_not) or running,
             help=plain(why_not) or None,
         )  # fmt: skip
     if why_not:
@@ -99,13 +110,19 @@ def _recent(kernel: AskedKernel) -> None:
     """The chooser of A among what is stored."""
     known = {t.trial: t for t in recent.compiled(kernel.name)}
     st.selectbox(
-        "Load a compiled config (A)", ["", *known], key=session.RECENT, on_change=_load, disabled=not known,
-        format_func=lambda word: _trial_label(known[word]) if word in known else "the knobs on the left",
+        "Load a compiled config (A)", ["", *known], key=session.RECENT, on_change=_load,
+        disabled=not known,
+        format_func=lambda word: (
+            _trial_label(known[word]) if word in known else "the knobs on the left"
+        ),
     )  # fmt: skip
 
 
 def _trial_label(trial: Trial) -> str:
-    return f"{trial.target}, {recent.when(trial)}: {assignments({**trial.problem, **trial.config} if trial.recorded else trial.config)}"
+    return (
+        f"{trial.target}, {recent.when(trial)}:"
+        f" {assignments({**trial.problem, **trial.config} if trial.recorded else trial.config)}"
+    )
 
 
 @guarded
@@ -126,7 +143,9 @@ def body(chosen: Chosen, request: Request | None, job: JobView | None, word: str
         runs.progress(job, TICK_S, panes.show_it_first)
     artifact = store().artifact(request.key) if request is not None else None
     there = recorded.same(request) if artifact is None and not running else None
-    artifact = artifact or (store().artifact(there.artifact) if there is not None and there.artifact else None)
+    artifact = artifact or (
+        store().artifact(there.artifact) if there is not None and there.artifact else None
+    )
     if request is None or artifact is None:
         _nothing_yet(chosen, request, running)
         return
@@ -136,7 +155,11 @@ def body(chosen: Chosen, request: Request | None, job: JobView | None, word: str
     if not running:
         artifact = _failed(request, artifact)
     evidence.draw_checks(artifact, request, chosen.kernel)
-    panes.draw(artifact, chosen.kernel, growing=running and artifact.ptx is None and artifact.source_language != "c")
+    panes.draw(
+        artifact,
+        chosen.kernel,
+        growing=running and artifact.ptx is None and artifact.source_language != "c",
+    )
     _downloads(artifact, chosen.kernel)
     _tabs(artifact, request, chosen.kernel, word)
 
@@ -148,17 +171,27 @@ def _nothing_yet(chosen: Chosen, request: Request | None, running: bool) -> None
         headline.status(latest)
     elif not running:
         where = plain(chosen.place.target.name)
-        st.markdown(f"**Compile** shows what TileLang makes of the tile program below for {where}; it needs no GPU.")
+        st.markdown(
+            f"**Compile** shows what TileLang makes of the tile program below for {where}; it"
+            " needs no GPU."
+        )
     if not running and _recorded(chosen, request):
         return
     name = chosen.kernel.name
-    code.pane(script.program_source(chosen.kernel), "python", key="program", title=f"{name}: the tile program", file=f"{name}.py")
+    code.pane(
+        script.program_source(chosen.kernel),
+        "python",
+        key="program",
+        title=f"{name}: the tile program",
+        file=f"{name}.py",
+    )
     if request is not None and not running:
         _tabs_without_code(request)
 
 
 def _recorded(chosen: Chosen, request: Request | None) -> bool:
-    """Recorded code of this kernel, for a reader who has compiled none; False where there is none, or there is code of this machine."""
+    """Recorded code of this kernel, for a reader who has compiled none; False where there is none,
+    or there is code of this machine."""
     tuned = recorded.nearest(chosen.kernel, request, chosen)
     trial = store().trial(tuned.trial) if tuned is not None else None
     artifact = store().artifact(trial.artifact) if trial is not None and trial.artifact else None
@@ -166,7 +199,9 @@ def _recorded(chosen: Chosen, request: Request | None) -> bool:
         return False
     if any(not known.recorded for known in recent.compiled(chosen.kernel.name)):
         return False
-    there = Request("compile", trial.kernel, trial.problem, trial.config, trial.target)  # as it was, whatever the kernel takes by now
+    there = Request(
+        "compile", trial.kernel, trial.problem, trial.config, trial.target
+    )  # as it was, whatever the kernel takes by now
     with st.container(border=True, key="recorded", gap="small"):
         _recorded_stamp(trial, artifact, "Nothing of this kernel was compiled on this machine yet.")
         st.caption(plain(f"{assignments(trial.problem)}, with {assignments(trial.config)}."))
@@ -178,9 +213,15 @@ def _recorded(chosen: Chosen, request: Request | None) -> bool:
 
 def _recorded_stamp(trial: Trial, artifact: Artifact, more: str = "Compile makes it here.") -> None:
     """Whose code this is: another machine's compilers made it."""
-    versions = ", ".join(filter(None, [artifact.compiler, f"TileLang {trial.fingerprint.get('tilelang', '')}".strip()]))
+    versions = ", ".join(
+        filter(
+            None, [artifact.compiler, f"TileLang {trial.fingerprint.get('tilelang', '')}".strip()]
+        )
+    )
     words = recorded_words(trial.device, trial.created)
-    said = f"{words[:1].upper()}{words[1:]}: code for {trial.target}, made there by {versions}. {more}"
+    said = (
+        f"{words[:1].upper()}{words[1:]}: code for {trial.target}, made there by {versions}. {more}"
+    )
     st.info(plain(said), icon=":material/bookmark:")
 
 
@@ -194,7 +235,10 @@ def _target_hint(artifact: Artifact, request: Request) -> None:
     if artifact.source_language != "c":
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption("This is the C of the CPU target. For CUDA, PTX and SASS choose an architecture; no GPU is needed:")
+        st.caption(
+            "This is the C of the CPU target. For CUDA, PTX and SASS choose an architecture; no"
+            " GPU is needed:"
+        )
         for name in SUGGESTED:
             st.button(name, key=f"_go_{name}", type="tertiary", on_click=_go, args=(name,))
 
@@ -206,10 +250,14 @@ def _go(name: str) -> None:
 
 
 def _failed(request: Request, artifact: Artifact) -> Artifact:
-    """Code that a tool refused after the source was there, or that no launch can run: draws the failure, and gives the artifact with it
-    as why texts are missing."""
+    """Code that a tool refused after the source was there, or that no launch can run: draws the
+    failure, and gives the artifact with it as why texts are missing."""
     latest = store().latest(request.key)
-    if latest is not None and artifact.ptx is None and latest.status not in ("ok", "cancelled", "pruned"):
+    if (
+        latest is not None
+        and artifact.ptx is None
+        and latest.status not in ("ok", "cancelled", "pruned")
+    ):
         headline.status(latest)
         why = {text: latest.reason for text in compiled()}
         return replace(artifact, missing={**why, **artifact.missing})
@@ -233,7 +281,8 @@ def _downloads(artifact: Artifact, kernel: AskedKernel) -> None:
                     key=f"_save_{title}",
                 )
         st.download_button(
-            "all as a zip", data=lambda: texts.archive(artifact, kernel), file_name=f"{kernel.name}_{artifact.target}.zip",
+            "all as a zip", data=lambda: texts.archive(artifact, kernel),
+            file_name=f"{kernel.name}_{artifact.target}.zip",
             mime="application/zip", on_click="ignore", type="tertiary", key="_save_zip",
         )  # fmt: skip
         st.space("stretch")
@@ -243,7 +292,9 @@ def _downloads(artifact: Artifact, kernel: AskedKernel) -> None:
 def _tabs(artifact: Artifact, request: Request, kernel: AskedKernel, word: str) -> None:
     """Only the open tab is drawn."""
     against = compare.other(word, request)
-    tabs = st.tabs(list(TABS), key=session.TAB, bind="query-params", on_change="rerun", default=COUNTS)
+    tabs = st.tabs(
+        list(TABS), key=session.TAB, bind="query-params", on_change="rerun", default=COUNTS
+    )
     drawers = {
         COUNTS: lambda: _counts(artifact, request, kernel),
         DIFF: lambda: compare.draw(artifact, kernel, request, against),
@@ -264,7 +315,8 @@ def _counts(artifact: Artifact, request: Request, kernel: AskedKernel) -> None:
         st.header("Resources", anchor=False)
         frame = resources.resources_frame(artifact)
         st.dataframe(
-            frame, hide_index=True, width="stretch", key="code_resources", alt="Resources of the kernel", column_config=resources.RIGHT
+            frame, hide_index=True, width="stretch", key="code_resources",
+            alt="Resources of the kernel", column_config=resources.RIGHT
         )  # fmt: skip
     with right:
         evidence.draw_shapes(artifact, request, kernel)

@@ -1,4 +1,5 @@
-"""Two panes side by side over the texts of one artifact: a click on a line lights its lines in the other."""
+"""Two panes side by side over the texts of one artifact: a click on a line lights its lines in the
+other."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -27,7 +28,8 @@ SIDES = (session.LEFT, session.RIGHT)
 
 
 TICK_S, HOLD_S, LOOK_S = 0.25, 0.18, 0.02
-"""While it is being compiled: how often the rest of an artifact is asked for, how long one look lasts, and its steps."""
+"""While it is being compiled: how often the rest of an artifact is asked for, how long one look
+lasts, and its steps."""
 
 
 FIRST_S = 1.0
@@ -35,26 +37,36 @@ FIRST_S = 1.0
 
 
 def draw(artifact: Artifact, kernel: AskedKernel, growing: bool = False) -> None:
-    """Both panes, in a fragment of their own: choosing a text or clicking a line leaves the rest of the page alone.
+    """Both panes, in a fragment of their own: choosing a text or clicking a line leaves the rest of
+    the page alone.
 
-    `growing`: the artifact is still being made. The panes then show the rest of it as soon as it is there, before the page runs again:
-    a browser paints a fragment sooner than a page.
+    `growing`: the artifact is still being made. The panes then show the rest of it as soon as it is
+    there, before the page runs again: a browser paints a fragment sooner than a page.
     """
     st.session_state[session.PANES_DRAWN] = False
     st.session_state[session.PANES_GROW] = artifact.key if growing else ""
-    st.fragment(guarded(_draw), run_every=TICK_S if growing else None, key="_panes")(artifact, kernel, growing)
+    st.fragment(guarded(_draw), run_every=TICK_S if growing else None, key="_panes")(
+        artifact, kernel, growing
+    )
 
 
 def show_it_first(job: JobView) -> bool:
     """True for a moment when the job has just ended and the panes have not shown its code yet."""
     growing = bool(job.artifact) and st.session_state.get(session.PANES_GROW) == job.artifact
-    return growing and job.state == "done" and job.ended is not None and time.time() - job.ended < FIRST_S
+    return (
+        growing
+        and job.state == "done"
+        and job.ended is not None
+        and time.time() - job.ended < FIRST_S
+    )
 
 
 def whole(artifact: Artifact, hold_s: float) -> Artifact:
     """The finished artifact as soon as it is stored, else after `hold_s` the one that there is."""
     end = time.monotonic() + hold_s
-    while (found := store().artifact(artifact.key, complete=True)) is None and time.monotonic() < end:
+    while (
+        found := store().artifact(artifact.key, complete=True)
+    ) is None and time.monotonic() < end:
         time.sleep(LOOK_S)
     return found or artifact
 
@@ -73,7 +85,8 @@ def _draw(artifact: Artifact, kernel: AskedKernel, growing: bool = False) -> Non
 
 
 def _keep_last(clicks: Sequence[Click | None]) -> None:
-    """Writes the line that was clicked last into the address, once: a pane tells its last click at every run."""
+    """Writes the line that was clicked last into the address, once: a pane tells its last click at
+    every run."""
     last = max(filter(None, clicks), key=lambda click: click.at_ms, default=None)
     if last is not None and last.at_ms > st.session_state.get(session.CLICKED_MS, 0.0):
         st.session_state[session.CLICKED_MS] = last.at_ms
@@ -84,7 +97,13 @@ def _side(side: str, artifact: Artifact, kernel: AskedKernel) -> Click | None:
     options = texts.titles(artifact)
     default = texts.PROGRAM.title if side == session.LEFT else texts.source_title(artifact)
     chosen = st.segmented_control(
-        f"Text on the {side}", options, default=default, required=True, key=side, bind="query-params", label_visibility="collapsed"
+        f"Text on the {side}",
+        options,
+        default=default,
+        required=True,
+        key=side,
+        bind="query-params",
+        label_visibility="collapsed",
     )
     chosen = chosen if chosen in options else default
     view = texts.view(artifact, kernel, chosen)
@@ -93,12 +112,18 @@ def _side(side: str, artifact: Artifact, kernel: AskedKernel) -> Click | None:
             st.markdown(f"**{chosen}**")
             st.info(plain(view.missing))
         return None
-    file, step = texts.file_name(artifact, kernel, chosen), next_text(side, texts.there(artifact), chosen)
-    return pane(view, view.text, key=f"pane_{side}", file=file, line=asked_line(chosen), on_step=step)
+    file, step = (
+        texts.file_name(artifact, kernel, chosen),
+        next_text(side, texts.there(artifact), chosen),
+    )
+    return pane(
+        view, view.text, key=f"pane_{side}", file=file, line=asked_line(chosen), on_step=step
+    )
 
 
 def next_text(side: str, titles: Sequence[str], shown: str) -> Callable[[int], None]:
-    """What a step of the pane does: the chooser over it goes on to the next text, and around the end."""
+    """What a step of the pane does: the chooser over it goes on to the next text, and around the
+    end."""
 
     @guarded
     def step(by: int) -> None:
@@ -108,15 +133,27 @@ def next_text(side: str, titles: Sequence[str], shown: str) -> Callable[[int], N
 
 
 def pane(
-    view: View, content: str, *, key: str, file: str, line: int | None = None, on_step: Callable[[int], None] | None = None
+    view: View,
+    content: str,
+    *,
+    key: str,
+    file: str,
+    line: int | None = None,
+    on_step: Callable[[int], None] | None = None,
 ) -> Click | None:
-    """One view, whose text is `content`, in a pane, with every instruction class lit. Gives the last click on a line."""
-    classes, spans = code.lit(content, view.language) if view.language in lens.LANGUAGES else ([], [])
+    """One view, whose text is `content`, in a pane, with every instruction class lit. Gives the
+    last click on a line."""
+    classes, spans = (
+        code.lit(content, view.language) if view.language in lens.LANGUAGES else ([], [])
+    )
     text = Text(
-        content, view.language, view.title, file, classes, spans, view.links, view.numbers, note=view.note, top=view.top,
+        content, view.language, view.title, file, classes, spans, view.links, view.numbers,
+        note=view.note, top=view.top,
         tips=tips(content, view.language),
     )  # fmt: skip
-    return code_pane(text, key=key, line=line, linked=True, height=HEIGHT, group="code", on_step=on_step)
+    return code_pane(
+        text, key=key, line=line, linked=True, height=HEIGHT, group="code", on_step=on_step
+    )
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
@@ -124,12 +161,24 @@ def tips(text: str, language: str) -> dict[str, str]:
     """What each instruction of PTX or SASS is and does, by its spelling."""
     if language not in MACHINE:
         return {}
-    spellings = {line.text[hit.start : hit.end] for line in lens.listing(text, language).lines for hit in line.hits}
+    spellings = {
+        line.text[hit.start : hit.end]
+        for line in lens.listing(text, language).lines
+        for hit in line.hits
+    }
     found = ((spelling, instruction(spelling)) for spelling in spellings)
-    return {spelling: f"{row.name}, since {row.since}: {row.help} ({row.source})" for spelling, row in found if row}
+    return {
+        spelling: f"{row.name}, since {row.since}: {row.help} ({row.source})"
+        for spelling, row in found
+        if row
+    }
 
 
 def asked_line(title: str) -> int | None:
     """The line that the address asks for in this text: `at=SASS:120`."""
     where, _, number = session.linked(session.AT).partition(":")
-    return int(number) if where == title and number.isdigit() and 0 < int(number) < 10_000_000 else None
+    return (
+        int(number)
+        if where == title and number.isdigit() and 0 < int(number) < 10_000_000
+        else None
+    )

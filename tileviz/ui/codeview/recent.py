@@ -15,7 +15,8 @@ FRESH_S = 3.0
 
 
 def compiled(kernel: str) -> list[Trial]:
-    """Trials of a kernel with code, each code once: the newest of this machine first, then the recorded ones."""
+    """Trials of a kernel with code, each code once: the newest of this machine first, then the
+    recorded ones."""
     return _compiled(settings.home(), kernel)
 
 

@@ -1,4 +1,5 @@
-"""Pages of HTML that TileLang's own tools wrote: shown in a frame of the Lowering tab, or downloaded."""
+"""Pages of HTML that TileLang's own tools wrote: shown in a frame of the Lowering tab, or
+downloaded."""
 
 from pathlib import Path
 
@@ -19,7 +20,8 @@ FRAME_PX = 820
 VISUALIZER = "structure"
 
 HELP = (
-    "TileLang's pass visualizer: the tree of blocks with what each reads and writes, and every tile operation by field, after each pass of"
+    "TileLang's pass visualizer: the tree of blocks with what each reads and writes, and every"
+    " tile operation by field, after each pass of"
     " the front half of the pipeline. Up and down step through the passes."
 )
 
@@ -30,7 +32,8 @@ def draw(page: Path, title: str, *, key: str, file: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         shown = size <= MOST_BYTES and st.toggle(f"Show {title}", key=f"show_{key}")
         st.download_button(
-            f"Download it ({size_bytes(size)})", data=page.read_bytes, file_name=file, mime="text/html", on_click="ignore",
+            f"Download it ({size_bytes(size)})", data=page.read_bytes, file_name=file,
+            mime="text/html", on_click="ignore",
             key=f"download_{key}",
         )  # fmt: skip
     if shown:
@@ -38,7 +41,8 @@ def draw(page: Path, title: str, *, key: str, file: str) -> None:
 
 
 def draw_structure(request: Request) -> None:
-    """The visualizer's page; where there is none yet, the button that makes it. Nothing for a target that it does not take."""
+    """The visualizer's page; where there is none yet, the button that makes it. Nothing for a
+    target that it does not take."""
     if not request.target.startswith("sm_"):
         return
     page = structure.stored(store(), request.key)
@@ -56,4 +60,9 @@ def draw_structure(request: Request) -> None:
 
 
 def _draw_structure(page: Path, request: Request) -> None:
-    draw(page, "TileLang's pass visualizer", key=VISUALIZER, file=f"{request.kernel}_{request.target}_structure.html")
+    draw(
+        page,
+        "TileLang's pass visualizer",
+        key=VISUALIZER,
+        file=f"{request.kernel}_{request.target}_structure.html",
+    )

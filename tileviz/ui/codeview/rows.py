@@ -37,13 +37,16 @@ def kept(rows: Sequence[Row], wanted: Sequence[bool]) -> list[Row | int]:
 
 
 def beside(rows: Sequence[Row]) -> list[Row]:
-    """The rows with lines that went and lines that came after them side by side, as one changed stretch."""
+    """The rows with lines that went and lines that came after them side by side, as one changed
+    stretch."""
     out: list[Row] = []
     removed: list[Row] = []
     added: list[Row] = []
 
     def close() -> None:
-        pairs = zip_longest((row.left for row in removed), (row.right for row in added), fillvalue=0)
+        pairs = zip_longest(
+            (row.left for row in removed), (row.right for row in added), fillvalue=0
+        )
         out.extend(Row(left, right, "replaced") for left, right in pairs)
         removed.clear()
         added.clear()
@@ -70,9 +73,13 @@ def around_changes(rows: Sequence[Row]) -> list[bool]:
     return wanted
 
 
-def of_class(rows: Sequence[Row], left: Sequence[Span], right: Sequence[Span], cls: int) -> list[bool]:
+def of_class(
+    rows: Sequence[Row], left: Sequence[Span], right: Sequence[Span], cls: int
+) -> list[bool]:
     """Rows with an instruction of one class on either side."""
-    ours, theirs = ({line for line, _, _, found in spans if found == cls} for spans in (left, right))
+    ours, theirs = (
+        {line for line, _, _, found in spans if found == cls} for spans in (left, right)
+    )
     return [row.left in ours or row.right in theirs for row in rows]
 
 
@@ -81,11 +88,15 @@ def column(rows: Sequence[Row | int], text: str, spans: Sequence[Span], side: st
     lines, texts, numbers, marks, row_of = text.split("\n"), [], [], [], {}
     for at, row in enumerate(rows, 1):
         number = 0 if isinstance(row, int) else getattr(row, side)
-        texts.append(f"... {row:,} more" if isinstance(row, int) else lines[number - 1] if number else "")
+        texts.append(
+            f"... {row:,} more" if isinstance(row, int) else lines[number - 1] if number else ""
+        )
         numbers.append(number)
         row_of[number] = at
         kind = "same" if isinstance(row, int) else row.kind if number else "filler"
         kind = {"left": "removed", "right": "added"}[side] if kind == "replaced" else kind
         marks += [at, MARKS[kind]] if kind in MARKS else []
-    moved = tuple((row_of[line], start, end, cls) for line, start, end, cls in spans if line in row_of)
+    moved = tuple(
+        (row_of[line], start, end, cls) for line, start, end, cls in spans if line in row_of
+    )
     return Column("\n".join(texts), tuple(numbers), tuple(marks), moved)

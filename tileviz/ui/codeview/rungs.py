@@ -18,7 +18,9 @@ from tileviz.ui.parts.trouble import guarded, plain
 
 NAME = "ladder"
 
-LIMITS_SOURCE = "CUDA C++ Programming Guide, table of technical specifications per compute capability."
+LIMITS_SOURCE = (
+    "CUDA C++ Programming Guide, table of technical specifications per compute capability."
+)
 
 
 def draw(request: Request) -> None:
@@ -27,23 +29,36 @@ def draw(request: Request) -> None:
     left = [rung for rung in steps if rung.is_open]
     waiting.adopt(NAME, "compile", {rung.request.key for rung in left if rung.request is not None})
     if not waiting.draw(NAME) and left:
-        words = "Compile for every architecture" if len(left) == len(steps) else f"Compile the {len(left)} that are missing"
+        words = (
+            "Compile for every architecture"
+            if len(left) == len(steps)
+            else f"Compile the {len(left)} that are missing"
+        )
         if st.button(words, key="climb"):
             waiting.keep(NAME, ladder.climb(store(), steps))
             st.rerun()
     st.session_state[session.RUNGS] = [rung.target for rung in steps]
     st.dataframe(
-        frame(steps), hide_index=True, width="stretch", key=session.LADDER, alt="This config on every architecture",
+        frame(steps), hide_index=True, width="stretch", key=session.LADDER,
+        alt="This config on every architecture",
         on_select=_picked, selection_mode="single-row", column_config=_WIDTHS,
     )  # fmt: skip
     for words in reasons(steps):
         st.caption(words)
-    st.caption("Problem and knobs are the same on every row. Counts are static. Click a row to read that architecture's code.")
+    st.caption(
+        "Problem and knobs are the same on every row. Counts are static. Click a row to read that"
+        " architecture's code."
+    )
     own = ", ".join(rung.target for rung in steps if rung.own)
     if own:
-        st.caption(f"**{plain(own)}**: the kernel's own knobs, since this config has a choice that is made for other architectures.")
+        st.caption(
+            f"**{plain(own)}**: the kernel's own knobs, since this config has a choice that is"
+            " made for other architectures."
+        )
     with st.expander("Limits of each architecture"):
-        st.dataframe(limits_frame(), hide_index=True, width="stretch", alt="Limits of each architecture")
+        st.dataframe(
+            limits_frame(), hide_index=True, width="stretch", alt="Limits of each architecture"
+        )
         st.caption(plain(LIMITS_SOURCE))
 
 
@@ -53,12 +68,16 @@ def frame(steps: tuple[Rung, ...]) -> pd.DataFrame:
 
 
 def _row(rung: Rung) -> dict:
-    known, counts = rung.artifact, rung.artifact.instructions.get("sass", {}) if rung.artifact else {}
+    known, counts = (
+        rung.artifact,
+        rung.artifact.instructions.get("sass", {}) if rung.artifact else {},
+    )
     uses = tensor_core_uses(known.sass) if known and known.sass else ()
     resources = known.resources if known else Resources()
     return {
         "architecture": rung.target,
-        "tensor core": ", ".join(f"{use.static_count:,} {use.opcode}" for use in uses) or ("none" if counts else state_of(rung)),
+        "tensor core": ", ".join(f"{use.static_count:,} {use.opcode}" for use in uses)
+        or ("none" if counts else state_of(rung)),
         "async copies": _count(counts, "async_copy"),
         "ldmatrix": _count(counts, "matrix_load_store"),
         "registers": _number(resources.registers),
@@ -100,10 +119,12 @@ def _number(value: int | None) -> str:
 
 
 _WIDTHS = {
-    "architecture": st.column_config.TextColumn(width=86), "tensor core": st.column_config.TextColumn(width=160),
+    "architecture": st.column_config.TextColumn(width=86),
+    "tensor core": st.column_config.TextColumn(width=160),
     "occupancy": st.column_config.TextColumn(width=124),
     **{name: st.column_config.TextColumn(width=width, alignment="right") for name, width in (
-        ("async copies", 92), ("ldmatrix", 70), ("registers", 70), ("spills", 60), ("shared", 82), ("threads", 64))},
+        ("async copies", 92), ("ldmatrix", 70), ("registers", 70), ("spills", 60), ("shared", 82),
+        ("threads", 64))},
 }  # fmt: skip
 
 
@@ -129,7 +150,10 @@ def limits_frame() -> pd.DataFrame:
 @guarded
 def _picked() -> None:
     """A row was clicked: the form goes to that architecture, every knob as it is."""
-    rows, names = st.session_state[session.LADDER].selection.rows, st.session_state.get(session.RUNGS, [])
+    rows, names = (
+        st.session_state[session.LADDER].selection.rows,
+        st.session_state.get(session.RUNGS, []),
+    )
     if rows and rows[0] < len(names):
         chosen, _ = places.place(names[rows[0]])
         held.put_place(chosen)

@@ -1,4 +1,5 @@
-"""The texts of an artifact as panes show them: names, languages, links to each other, and why one is missing."""
+"""The texts of an artifact as panes show them: names, languages, links to each other, and why one
+is missing."""
 
 import io
 import zipfile
@@ -52,7 +53,11 @@ def titles(artifact: Artifact) -> list[str]:
 
 def there(artifact: Artifact) -> list[str]:
     """Those of the titles that could be made."""
-    kept = (text for text in texts.of(artifact.source_language) if text is PROGRAM or _content(artifact, text) is not None)
+    kept = (
+        text
+        for text in texts.of(artifact.source_language)
+        if text is PROGRAM or _content(artifact, text) is not None
+    )
     return [text.title for text in kept]
 
 
@@ -76,20 +81,31 @@ def view(artifact: Artifact, kernel: AskedKernel, title: str) -> View:
         return _program(artifact, kernel)
     content = _content(artifact, text)
     if content is None:
-        why = artifact.missing.get(text.name) or f"This artifact was made without {title}: compile it again."
+        why = (
+            artifact.missing.get(text.name)
+            or f"This artifact was made without {title}: compile it again."
+        )
         return View(title, text.language, None, why)
     shown = hide(text.shown(content), text.language)
     if text.name != SOURCE:
         return View(title, text.language, shown, links=_pairs(artifact.lines.get(text.name, ())))
     count = shown.count("\n") + 1 if artifact.lines else 0
-    return View(title, text.language, shown, links=tuple(n for row in range(1, count + 1) for n in (row, row)))
+    return View(
+        title,
+        text.language,
+        shown,
+        links=tuple(n for row in range(1, count + 1) for n in (row, row)),
+    )
 
 
 def _program(artifact: Artifact, kernel: AskedKernel) -> View:
-    """The tile program with the lines of its file; the artifact keeps the file as it was compiled."""
+    """The tile program with the lines of its file; the artifact keeps the file as it was
+    compiled."""
     if not artifact.program:
         return View(PROGRAM.title, PROGRAM.language, hide(script.program_source(kernel), "python"))
-    shown = _without_directives(extract.numbered(artifact.program, extract.program_roots(artifact.program)))
+    shown = _without_directives(
+        extract.numbered(artifact.program, extract.program_roots(artifact.program))
+    )
     rows = {number: row for row, (number, _) in enumerate(shown, 1) if number}
     found = enumerate(artifact.lines.get("source", ()), 1)
     links = tuple(n for cuda, python in found if python in rows for n in (rows[python], cuda))
@@ -98,7 +114,8 @@ def _program(artifact: Artifact, kernel: AskedKernel) -> View:
 
 
 def _without_directives(shown: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:
-    """The lines without words for formatters; a line of nothing else goes, the others keep their numbers."""
+    """The lines without words for formatters; a line of nothing else goes, the others keep their
+    numbers."""
     hidden = ((number, text, hide(text, "python")) for number, text in shown)
     return [(number, left) for number, text, left in hidden if left or not text.strip()]
 
@@ -118,7 +135,8 @@ def whole(artifact: Artifact, kernel: AskedKernel, title: str) -> str | None:
 
 
 def archive(artifact: Artifact, kernel: AskedKernel) -> bytes:
-    """A zip of every text that there is, the machine code and the kernel's whole file among them."""
+    """A zip of every text that there is, the machine code and the kernel's whole file among
+    them."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as packed:
         for title in titles(artifact):

@@ -10,7 +10,8 @@ from tileviz.ui.charts.clocks import clocks_figure, clocks_frame
 from tileviz.ui.parts.trouble import plain
 
 HELP = (
-    "Read every 20 ms while the launches were timed, ours and each baseline. Grey marks: held by the power cap, the steady state of a heavy"
+    "Read every 20 ms while the launches were timed, ours and each baseline. Grey marks: held by"
+    " the power cap, the steady state of a heavy"
     " kernel. Red marks: a slowdown by heat or hardware, which flags the value."
 )
 
@@ -26,11 +27,16 @@ def draw(trial: Trial) -> None:
 def words(timing: Timing) -> str:
     """`SM clock 1,755 MHz median, 1,410 to 1,980; power cap in 40 % of the readings`."""
     mhz, count = timing.sm_clocks_mhz, len(timing.sm_clocks_mhz)
-    middle = f"SM clock {timing.sm_clock_mhz:,.0f} MHz median" if timing.sm_clock_mhz else "SM clock"
+    middle = (
+        f"SM clock {timing.sm_clock_mhz:,.0f} MHz median" if timing.sm_clock_mhz else "SM clock"
+    )
     spread = f"{middle}, {min(mhz):,.0f} to {max(mhz):,.0f}" if min(mhz) < max(mhz) else middle
     held: dict[str, int] = {}
     for first, last, reasons in timing.clock_limits:
         for reason in reasons.split(", "):
             held[reason] = held.get(reason, 0) + last - first + 1
-    told = [f"{reason} in {'all' if n == count else f'{percent(n / count, 0)} of the'} readings" for reason, n in held.items()]
+    told = [
+        f"{reason} in {'all' if n == count else f'{percent(n / count, 0)} of the'} readings"
+        for reason, n in held.items()
+    ]
     return "; ".join([spread, *told])

@@ -1,4 +1,5 @@
-"""Where in the output the errors lie: shown for a wrong result, opened on demand for a right one."""
+"""Where in the output the errors lie: shown for a wrong result, opened on demand for a right
+one."""
 
 import streamlit as st
 
@@ -31,12 +32,14 @@ def draw(trial: Trial) -> None:
 
 
 def _maps(judged: list[tuple[str, ErrorMap]]) -> None:
-    """One for each output, the worst first; the first one has the key of the one that a kernel with one output has."""
+    """One for each output, the worst first, under the key that a kernel with one output has."""
     for place, (name, found) in enumerate(judged):
         if name:
             st.markdown(f"**{plain(name)}**")
         key, of = f"errors:{name}" if place else "errors", f"output {name}" if name else "output"
-        screen.chart(errors_figure(errors_frame(found)), key=key, alt=f"Errors of the {of} by block")
+        screen.chart(
+            errors_figure(errors_frame(found)), key=key, alt=f"Errors of the {of} by block"
+        )
         st.caption(plain(words(found)))
 
 
@@ -47,9 +50,19 @@ def words(found: ErrorMap) -> str:
     if len(found.shape) < 2:
         size = f"a block is {found.block[0]:,} of the {down:,} elements"
     else:
-        flat = f" (all but the last dimension of {found.shape} as rows)" if len(found.shape) > 2 else ""
-        size = f"a block is {min(found.block[0], down)} \u00d7 {min(found.block[1], across)} of the {down:,} \u00d7 {across:,} output{flat}"
+        flat = (
+            f" (all but the last dimension of {found.shape} as rows)"
+            if len(found.shape) > 2
+            else ""
+        )
+        size = (
+            f"a block is {min(found.block[0], down)} \u00d7 {min(found.block[1], across)} of"
+            f" the {down:,} \u00d7 {across:,} output{flat}"
+        )
     if found.wrong:
         bad = sum(count > 0 for row in found.wrong for count in row)
         return f"{bad:,} of {len(blocks):,} blocks hold wrong elements; {size}. Grey is right."
-    return f"The worst element lies at {significant(max(blocks, default=0.0), 2)} of its bound; {size}. Above 1 would be wrong."
+    return (
+        f"The worst element lies at {significant(max(blocks, default=0.0), 2)} of its bound;"
+        f" {size}. Above 1 would be wrong."
+    )

@@ -1,4 +1,5 @@
-"""The top of Explore: what the link asks for, what the page is about, the one button, and the engine started ahead."""
+"""The top of Explore: what the link asks for, what the page is about, the one button, and the
+engine started ahead."""
 
 import logging
 import threading
@@ -50,13 +51,21 @@ def header(chosen: Chosen, why_not: str, job: JobView | None) -> None:
     words = "Run" if chosen.place.runs else "Compile"
     off = bool(why_not) or running
     label = "Running" if running else words
-    button.button(label, key=session.RUN, type="primary", width="stretch", disabled=off, help=plain(why_not) or None)
+    button.button(
+        label,
+        key=session.RUN,
+        type="primary",
+        width="stretch",
+        disabled=off,
+        help=plain(why_not) or None,
+    )
     if why_not:
         st.error(f"{words} is off: {plain(why_not)}.")
 
 
 def warm_up() -> None:
-    """Last on the page, once a session: starts the engine when the browser has drawn the page, so that the first run finds it ready."""
+    """Last on the page, once a session: starts the engine when the browser has drawn the page, so
+    that the first run finds it ready."""
     if st.session_state.get(session.WARMED):
         return
     st.session_state[session.WARMED] = True
@@ -69,4 +78,6 @@ def _start_engine(ensure: Callable, home: Path) -> None:
     try:
         ensure(home)
     except TilevizError as error:
-        LOG.warning("the engine was not started ahead: %s", error)  # the first run says so on the page
+        LOG.warning(
+            "the engine was not started ahead: %s", error
+        )  # the first run says so on the page

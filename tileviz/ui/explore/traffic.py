@@ -1,4 +1,5 @@
-"""Where the bytes go: the model of a fused kernel against the chain it replaces, and what Nsight Compute measured of one launch."""
+"""Where the bytes go: the model of a fused kernel against the chain it replaces, and what Nsight
+Compute measured of one launch."""
 
 import pandas as pd
 import streamlit as st
@@ -20,11 +21,14 @@ from tileviz.ui.parts.trouble import guarded, plain
 BUTTON = "Profile one launch with Nsight Compute"
 
 MODEL_HELP = (
-    "A model, not a measurement: each launch reads its inputs once from DRAM and writes its outputs once, L2 serves every block its tiles,"
-    " shared memory takes a tile in once and gives it out once, registers hold float32. Formulas are on hover."
+    "A model, not a measurement: each launch reads its inputs once from DRAM and writes its"
+    " outputs once, L2 serves every block its tiles,"
+    " shared memory takes a tile in once and gives it out once, registers hold float32. Formulas"
+    " are on hover."
 )
 PROFILE_HELP = (
-    "Runs this kernel once more under ncu, with cold caches and clocks left alone, and reads the device's own counters."
+    "Runs this kernel once more under ncu, with cold caches and clocks left alone, and reads the"
+    " device's own counters."
     " Takes some ten seconds; needs Nsight Compute and the permission to read counters."
 )
 
@@ -45,18 +49,23 @@ def draw(trial: Trial, running: bool) -> None:
 def _model(found: tuple[Chain, ...]) -> None:
     st.header("Memory traffic, by formula", anchor=False, help=MODEL_HELP)
     figure = traffic_figure(traffic_frame(found))
-    screen.chart(figure, key="traffic", alt="Model bytes of each chain through each level of memory")
+    screen.chart(
+        figure, key="traffic", alt="Model bytes of each chain through each level of memory"
+    )
     st.caption(plain(saved(found)))
 
 
 def chains_of(trial: Trial) -> tuple[Chain, ...]:
-    """The chains of this problem and config on its device; none for a kernel without a model, or one that is not here."""
+    """The chains of this problem and config on its device; none for a kernel without a model, or
+    one that is not here."""
     if trial.kernel not in kernels.names():
         return ()
     device = next((d for d in places.devices() if d.id == trial.device), None)
     learned = learned_device(trial.device) or device
     facts = learned.facts if learned is not None else {}
-    return kernels.kernel(trial.kernel).traffic(trial.problem, trial.config, facts.get("l2_bytes"), facts.get("sm_count"))
+    return kernels.kernel(trial.kernel).traffic(
+        trial.problem, trial.config, facts.get("l2_bytes"), facts.get("sm_count")
+    )
 
 
 def saved(chains: tuple[Chain, ...]) -> str:
@@ -66,14 +75,25 @@ def saved(chains: tuple[Chain, ...]) -> str:
     if own is first:
         return f"{size_bytes(own.total('dram'))} through DRAM.{note}"
     share = own.total("dram") / first.total("dram")
-    return f"This program moves {size_bytes(own.total('dram'))} through DRAM, {percent(share, 0)} of what {first.title} would.{note}"
+    return (
+        f"This program moves {size_bytes(own.total('dram'))} through DRAM, {percent(share, 0)}"
+        f" of what {first.title} would.{note}"
+    )
 
 
 def _profile(trial: Trial, running: bool) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+    with st.container(
+        horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
+    ):
         st.header("One launch under the profiler", anchor=False)
         st.button(
-            BUTTON, key="_profile", icon=":material/troubleshoot:", help=PROFILE_HELP, disabled=running, on_click=_start, args=(trial,)
+            BUTTON,
+            key="_profile",
+            icon=":material/troubleshoot:",
+            help=PROFILE_HELP,
+            disabled=running,
+            on_click=_start,
+            args=(trial,),
         )
     found = trial.profile
     if not found:
@@ -82,10 +102,16 @@ def _profile(trial: Trial, running: bool) -> None:
         st.info(plain(f"Not profiled: {found['reason']}."))
         return
     st.dataframe(
-        profile_frame(found, model_bytes(trial)), hide_index=True, width="stretch", key="profile", alt="What ncu measured",
+        profile_frame(found, model_bytes(trial)), hide_index=True, width="stretch", key="profile",
+        alt="What ncu measured",
         column_config=_RIGHT,
     )  # fmt: skip
-    st.caption(plain(f"Nsight Compute, one cold launch of {found.get('kernel', '')}, {age(found.get('created', 0))}."))
+    st.caption(
+        plain(
+            f"Nsight Compute, one cold launch of {found.get('kernel', '')},"
+            f" {age(found.get('created', 0))}."
+        )
+    )
 
 
 def model_bytes(trial: Trial) -> float | None:
@@ -96,20 +122,34 @@ def model_bytes(trial: Trial) -> float | None:
 
 
 def profile_frame(found: dict, model: float | None = None) -> pd.DataFrame:
-    """Three columns of text: what, how much, and what it means. A value that ncu did not give is left out."""
+    """Three columns of text: what, how much, and what it means. A value that ncu did not give is
+    left out."""
     read, written = found.get("dram_read_bytes"), found.get("dram_write_bytes")
     rows = [
-        ("duration", _of(found.get("duration_us"), duration_us), "with 1 to 1.5 \u00b5s of ncu's own"),
+        ("duration", _of(found.get("duration_us"), duration_us),
+        "with 1 to 1.5 \u00b5s of ncu's own"),
         ("DRAM read", _of(read, size_bytes), ""),
         ("DRAM written", _of(written, size_bytes), ""),
-        ("tensor pipe busy", _of(found.get("tensor_percent"), lambda v: f"{significant(v)} %"), "of the cycles an SM was active"),
+        ("tensor pipe busy", _of(found.get("tensor_percent"), lambda v: f"{significant(v)} %"),
+        "of the cycles an SM was active"),
         ("SM clock", _of(found.get("sm_clock_mhz"), lambda v: f"{v:,.0f} MHz"), ""),
     ]  # fmt: skip
     if read is not None and written is not None and model:
         total = read + written
-        rows.insert(3, ("DRAM in all", size_bytes(total), f"{significant(total / model)} of the model's {size_bytes(model)}"))
+        rows.insert(
+            3,
+            (
+                "DRAM in all",
+                size_bytes(total),
+                f"{significant(total / model)} of the model's {size_bytes(model)}",
+            ),
+        )
     rows += [
-        (f"stall: {reason.replace('_', ' ')}", f"{significant(warps)} warps", ncu.STALLS.get(reason, ""))
+        (
+            f"stall: {reason.replace('_', ' ')}",
+            f"{significant(warps)} warps",
+            ncu.STALLS.get(reason, ""),
+        )
         for reason, warps in (found.get("stalls") or ())[:MOST_STALLS]
     ]
     return pd.DataFrame([row for row in rows if row[1]], columns=["measured", "value", "note"])
@@ -121,7 +161,8 @@ def _of(value, words) -> str:
 
 @guarded
 def _start(trial: Trial) -> None:
-    """In the callback: the job takes the place of the one in the address, and the page watches it."""
+    """In the callback: the job takes the place of the one in the address, and the page watches
+    it."""
     from tileviz.engine.jobs import profile
 
     try:

@@ -1,1 +1,2 @@
-"""The form of a kernel, on every page that has one: problem, knobs, measuring, meters, and the link that holds them."""
+"""The form of a kernel, on every page that has one: problem, knobs, measuring, meters, and the link
+that holds them."""

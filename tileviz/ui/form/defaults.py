@@ -25,7 +25,8 @@ class Defaults:
 
     @property
     def words(self) -> dict[str, str]:
-        """Everything as it stands in the form; an empty word for a value that the kernel finds itself."""
+        """Everything as it stands in the form; an empty word for a value that the kernel finds
+        itself."""
         return {name: word(value) for name, value in {**self.problem, **self.config}.items()}
 
 
@@ -36,10 +37,14 @@ def defaults(kernel: AskedKernel, chosen: Place, problem: Problem | None = None)
     return Defaults(own, *start(kernel, chosen, problem or own))
 
 
-def start(kernel: AskedKernel, chosen: Place, problem: Problem, given: Config | None = None) -> tuple[Config, TunedConfig | None]:
+def start(
+    kernel: AskedKernel, chosen: Place, problem: Problem, given: Config | None = None
+) -> tuple[Config, TunedConfig | None]:
     """(config, the preset that it comes from) of a problem; `given` values stand."""
     offered = () if is_plain() else known_presets(kernel.name)
-    return presets.start(kernel, problem, chosen.target, offered, device=_device_of(chosen), given=given)
+    return presets.start(
+        kernel, problem, chosen.target, offered, device=_device_of(chosen), given=given
+    )
 
 
 def preset_of(kernel: AskedKernel, chosen: Place, problem: Problem) -> TunedConfig | None:

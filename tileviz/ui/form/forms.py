@@ -1,4 +1,5 @@
-"""The form of a kernel, from its own declaration. Nothing typed is trusted: the kernel parses every value."""
+"""The form of a kernel, from its own declaration. Nothing typed is trusted: the kernel parses every
+value."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -59,12 +60,19 @@ def kernel_and_place() -> tuple[AskedKernel, Place]:
     """The two choosers at the top."""
     names = list(kernels.names())
     name = st.selectbox(
-        "Kernel", names, index=names.index(links.first_kernel()), key=session.KERNEL, bind="query-params", on_change=held.kernel_changed
+        "Kernel",
+        names,
+        index=names.index(links.first_kernel()),
+        key=session.KERNEL,
+        bind="query-params",
+        on_change=held.kernel_changed,
     )
     known = places()
     at = st.selectbox(
-        "Device or target", list(known), key=session.TARGET, bind="query-params", on_change=held.target_changed,
-        help="Devices of this machine run a kernel. Any other CUDA architecture is compiled for, so that its code can be read.",
+        "Device or target", list(known), key=session.TARGET, bind="query-params",
+        on_change=held.target_changed,
+        help="Devices of this machine run a kernel. Any other CUDA architecture is compiled for,"
+        " so that its code can be read.",
     )  # fmt: skip
     chosen = known[at]
     st.session_state[session.PLACE_WORD] = chosen.word
@@ -77,12 +85,15 @@ def kernel_and_place() -> tuple[AskedKernel, Place]:
 def problem(kernel: AskedKernel, chosen: Place) -> tuple[Problem | None, dict[str, str]]:
     """Sizes, dtype and flags; (problem, mistakes)."""
     own, mistakes, values = defaults(kernel, chosen).words, {}, {}
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.markdown("**Problem**")
+    with st.container(
+        horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
+    ):
+        st.header("Problem", anchor=False, width="content")
         offered = offered_presets(kernel, chosen)
         if offered:
             st.menu_button(
-                "Known sizes", list(offered), key=session.PRESET, type="tertiary", on_click=_preset_chosen, args=(kernel, chosen),
+                "Known sizes", list(offered), key=session.PRESET, type="tertiary",
+                on_click=_preset_chosen, args=(kernel, chosen),
                 format_func=lambda name: offered.get(name, name),
             )  # fmt: skip
     typed = [f for f in kernel.fields if not isinstance(f, (Choice, Flag))]
@@ -99,7 +110,9 @@ def problem(kernel: AskedKernel, chosen: Place) -> tuple[Problem | None, dict[st
         _sentences(_parse_all(row, values), mistakes)
     for item in kernel.fields:
         if isinstance(item, (Choice, Flag)):
-            options = ["true", "false"] if isinstance(item, Flag) else [word(c) for c in item.choices]
+            options = (
+                ["true", "false"] if isinstance(item, Flag) else [word(c) for c in item.choices]
+            )
             values[item.name] = _choose(item.name, options, own[item.name], item.help, FIELD_WIDTH)
     if mistakes:
         return None, mistakes
@@ -110,7 +123,9 @@ def problem(kernel: AskedKernel, chosen: Place) -> tuple[Problem | None, dict[st
         return None, mistakes
 
 
-def config(kernel: AskedKernel, chosen: Place, problem: Problem | None) -> tuple[Config | None, dict[str, str]]:
+def config(
+    kernel: AskedKernel, chosen: Place, problem: Problem | None
+) -> tuple[Config | None, dict[str, str]]:
     """Knobs and pass configs; (config, mistakes)."""
     start = defaults(kernel, chosen, problem)
     own, mistakes, values = {name: word(value) for name, value in start.config.items()}, {}, {}
@@ -120,7 +135,12 @@ def config(kernel: AskedKernel, chosen: Place, problem: Problem | None) -> tuple
     for knob in kernel.knobs:
         options = held.choices(kernel, knob, own[knob.name])
         can_type = not (knob.is_flag or knob.is_word)
-        value = _choose(knob.name, [*options, links.TYPE_YOUR_OWN] if can_type else options, own[knob.name], knob.help)
+        value = _choose(
+            knob.name,
+            [*options, links.TYPE_YOUR_OWN] if can_type else options,
+            own[knob.name],
+            knob.help,
+        )
         if value == links.TYPE_YOUR_OWN:
             _sentences(_type_value(kernel, knob), mistakes)
         else:
@@ -135,16 +155,32 @@ def config(kernel: AskedKernel, chosen: Place, problem: Problem | None) -> tuple
         return None, mistakes
 
 
-def _choose(name: str, options: list[str], default: str, help: str, label_width: int = KNOB_WIDTH) -> str:
+def _choose(
+    name: str, options: list[str], default: str, help: str, label_width: int = KNOB_WIDTH
+) -> str:
     """Name on the left, choices on the right: side by side where they fit, else in a list."""
     key = session.own_of(name)
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         st.caption(plain(name), help=help or None, width=label_width)
         if sum(len(option) + 3 for option in options) > WIDEST[label_width]:
             at = options.index(default)
-            return st.selectbox(name, options, index=at, key=key, bind="query-params", label_visibility="collapsed", width="stretch")
+            return st.selectbox(
+                name,
+                options,
+                index=at,
+                key=key,
+                bind="query-params",
+                label_visibility="collapsed",
+                width="stretch",
+            )
         return st.segmented_control(
-            name, options, default=default, required=True, key=key, bind="query-params", label_visibility="collapsed"
+            name,
+            options,
+            default=default,
+            required=True,
+            key=key,
+            bind="query-params",
+            label_visibility="collapsed",
         )
 
 
@@ -152,7 +188,8 @@ def _type_value(kernel: AskedKernel, knob: Knob) -> dict[str, str]:
     """A field for a value that is not among the choices; gives the mistake, if any."""
     key = session.typed_of(knob.name)
     st.text_input(
-        f"{knob.name}: your value", key=key, placeholder=f"{knob.name}: {knob.minimum:,} to {knob.maximum:,}, then Enter",
+        f"{knob.name}: your value", key=key, placeholder=f"{knob.name}: {knob.minimum:,} to"
+        f" {knob.maximum:,}, then Enter",
         label_visibility="collapsed", on_change=_typed, args=(kernel, knob, key),
     )  # fmt: skip
     text = st.session_state.get(key, "")
@@ -170,10 +207,14 @@ def _typed(kernel: AskedKernel, knob: Knob, key: str) -> None:
 
 
 def offered_presets(kernel: AskedKernel, chosen: Place) -> dict[str, str]:
-    """{name or id: words}: the kernel's named problems, then what was tuned for this target, the user's own first."""
+    """{name or id: words}: the kernel's named problems, then what was tuned for this target, the
+    user's own first."""
     named = {p.name: p.name for p in kernel.presets if p.kind in ("any", chosen.target.kind)}
     tuned = [t for t in known_presets(kernel.name) if t.target == chosen.target.name]
-    return named | {t.id: f"{'recorded' if t.recorded else 'your sweep'}: {assignments(t.problem)}" for t in tuned[:MOST_TUNED]}
+    return named | {
+        t.id: f"{'recorded' if t.recorded else 'your sweep'}: {assignments(t.problem)}"
+        for t in tuned[:MOST_TUNED]
+    }
 
 
 @guarded
@@ -192,9 +233,12 @@ def _pass_configs(mistakes: dict[str, str]) -> dict[str, str]:
     values = {}
     with st.expander("Pass configs", icon=":material/build:"):
         for name in [*OFFERED, *linked]:
-            choices = ["", *map(str, range(11))] if name.endswith("_level") else ["", "true", "false"]
+            choices = (
+                ["", *map(str, range(11))] if name.endswith("_level") else ["", "true", "false"]
+            )
             value = st.selectbox(
-                name, choices, key=name, bind="query-params", help=OFFERED.get(name), accept_new_options=name in linked,
+                name, choices, key=name, bind="query-params", help=OFFERED.get(name),
+                accept_new_options=name in linked,
                 format_func=lambda choice: choice or "default",
             )  # fmt: skip
             if value and value != "default":

@@ -33,7 +33,8 @@ def put(kernel: AskedKernel, values: dict[str, Any]) -> None:
 
 
 def put_config(kernel: AskedKernel, config: dict[str, Any]) -> None:
-    """Writes a whole config: pass configs that it does not name go back to TileLang's own default."""
+    """Writes a whole config: pass configs that it does not name go back to TileLang's own
+    default."""
     _forget_pass_configs(config)
     put(kernel, config)
 
@@ -65,7 +66,9 @@ def follow_problem(kernel: AskedKernel, own: dict[str, str]) -> None:
     target of now."""
     before = st.session_state.get(session.OWN_CONFIG, {}).get(kernel.name, own)
     moved = {name: value for name, value in own.items() if before.get(name) != value}
-    untouched = (name for name in moved if st.session_state.get(session.own_of(name)) == before.get(name))
+    untouched = (
+        name for name in moved if st.session_state.get(session.own_of(name)) == before.get(name)
+    )
     put(kernel, {name: moved[name] for name in untouched})
     st.session_state[session.OWN_CONFIG] = {kernel.name: own}
 
@@ -101,14 +104,16 @@ def kernel_changed() -> None:
 
 @guarded
 def target_changed() -> None:
-    """Another target was chosen: sizes and dtypes that stood at the old default move to the new one,
-    the person's own stay."""
+    """Another target was chosen: sizes and dtypes that stood at the old default move to the new
+    one, the person's own stay."""
     kernel = kernels.kernel(st.session_state.get(session.KERNEL) or links.first_kernel())
     before, after = places().get(st.session_state.get(session.PLACE_WORD)), current_place()
     before_it = kernel.problem({}, before.target.kind) if before else {}
     old = {name: word(value) for name, value in before_it.items()}
     new = kernel.problem({}, after.target.kind)
-    untouched = [name for name in new if st.session_state.get(session.own_of(name)) == old.get(name)]
+    untouched = [
+        name for name in new if st.session_state.get(session.own_of(name)) == old.get(name)
+    ]
     put(kernel, {name: new[name] for name in untouched})
 
 
@@ -145,7 +150,12 @@ def _of_trial(trial: Trial) -> tuple[AskedKernel, Place, Problem, Config]:
     kernel = kernels.kernel(trial.kernel)
     chosen = place_of(trial)
     problem = kernel.problem(trial.problem, chosen.target.kind)
-    return kernel, chosen, problem, kernel.config(kernel.whole(trial.config), chosen.target, problem)
+    return (
+        kernel,
+        chosen,
+        problem,
+        kernel.config(kernel.whole(trial.config), chosen.target, problem),
+    )
 
 
 def place_of(trial: Trial) -> Place:
@@ -164,7 +174,8 @@ def current_place() -> Place:
 
 def carry(page: str) -> bool:
     """Takes the form's values along from another page that has the same form, or from a link to a
-    trial that was followed there; Streamlit forgets a widget when its page is left. True for a trial."""
+    trial that was followed there; Streamlit forgets a widget when its page is left. True for a
+    trial."""
     came_from = st.session_state.get(session.FORM_PAGE)
     st.session_state[session.FORM_PAGE] = page
     followed = st.session_state.pop(session.FOLLOWED, None)

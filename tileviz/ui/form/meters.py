@@ -33,9 +33,11 @@ def meters(estimate: Estimate, target: Target) -> list[Meter]:
         if estimate.shared_known:
             found.append(
                 Meter(
-                    f"shared memory {estimate.shared_bytes:,} of {limits.shared_per_block_bytes:,} B",
+                    f"shared memory {estimate.shared_bytes:,} of"
+                    f" {limits.shared_per_block_bytes:,} B",
                     estimate.shared_bytes / limits.shared_per_block_bytes,
-                    "Tiles of every pipeline stage, a block; the limit is what one block of this target may use.",
+                    "Tiles of every pipeline stage, a block; the limit is what one block of this"
+                    " target may use.",
                 )
             )
         if estimate.accumulator_registers:
@@ -43,16 +45,22 @@ def meters(estimate: Estimate, target: Target) -> list[Meter]:
                 Meter(
                     f"accumulator {estimate.accumulator_registers:,} registers a thread",
                     estimate.accumulator_registers / limits.registers_per_thread,
-                    f"32-bit registers for the accumulator alone; a thread has at most {limits.registers_per_thread}, and more spills.",
+                    "32-bit registers for the accumulator alone; a thread has at most"
+                    f" {limits.registers_per_thread}, and more spills.",
                 )
             )
         if estimate.threads:
-            extra = f" ({estimate.threads} + {estimate.producer_threads} producer, estimated)" if estimate.producer_threads else ""
+            extra = (
+                f" ({estimate.threads} + {estimate.producer_threads} producer, estimated)"
+                if estimate.producer_threads
+                else ""
+            )
             found.append(
                 Meter(
                     f"{estimate.threads_launched:,} threads{extra}",
                     estimate.threads_launched / limits.threads_per_block,
-                    f"Threads a block; at most {limits.threads_per_block:,}. Warp specialisation adds producers on Hopper and newer.",
+                    f"Threads a block; at most {limits.threads_per_block:,}. Warp specialisation"
+                    " adds producers on Hopper and newer.",
                 )
             )
     elif estimate.stack_bytes:
@@ -67,7 +75,8 @@ def meters(estimate: Estimate, target: Target) -> list[Meter]:
 
 
 def draw(chosen: Chosen, estimate: Estimate | None, broken: tuple[str, ...]) -> None:
-    """Bars, then every broken rule in red and every note in amber, then the button that mends what stages can mend."""
+    """Bars, then every broken rule in red and every note in amber, then the button that mends what
+    stages can mend."""
     if estimate is None:
         return
     for number, meter in enumerate(meters(estimate, chosen.place.target)):
@@ -81,13 +90,19 @@ def draw(chosen: Chosen, estimate: Estimate | None, broken: tuple[str, ...]) -> 
     for sentence in estimate.notes:
         st.markdown(f":orange[:small[{plain(sentence)}]]")
     has_stages = any(knob.name == "num_stages" for knob in chosen.kernel.knobs)
-    if has_stages and chosen.place.target.is_cuda and chosen.problem is not None and chosen.config is not None:
+    if (
+        has_stages
+        and chosen.place.target.is_cuda
+        and chosen.problem is not None
+        and chosen.config is not None
+    ):
         _fit_button(chosen, chosen.problem, chosen.config, estimate)
 
 
 def _fit_button(chosen: Chosen, problem: Problem, config: Config, estimate: Estimate) -> None:
     st.button(
-        "Fit to this device", key="_fit", on_click=_fit, args=(chosen, problem, config), disabled=not estimate.broken, width="stretch",
+        "Fit to this device", key="_fit", on_click=_fit, args=(chosen, problem, config),
+        disabled=not estimate.broken, width="stretch",
         icon=":material/compress:",
         help="Lowers num_stages until shared memory fits. Nothing to do while no rule is broken.",
     )  # fmt: skip
@@ -108,7 +123,9 @@ def _fit(chosen: Chosen, problem: Problem, config: Config) -> None:
         return
     changed = _changes(config, fitted)
     held.put(chosen.kernel, changed)
-    st.session_state[session.FIT_SAID] = f"Set {assignments(changed)}." if changed else "It fits already."
+    st.session_state[session.FIT_SAID] = (
+        f"Set {assignments(changed)}." if changed else "It fits already."
+    )
 
 
 def _changes(before: Config, after: Config) -> Config:

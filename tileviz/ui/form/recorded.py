@@ -29,18 +29,31 @@ from tileviz.ui.parts.trouble import guarded, plain
 def same(request: Request | None) -> Trial | None:
     """The recorded result of exactly these knobs."""
     there = recorded()
-    return there.same(request.kernel, request.problem, request.config, request.target) if there is not None and request else None
+    return (
+        there.same(request.kernel, request.problem, request.config, request.target)
+        if there is not None and request
+        else None
+    )
 
 
 def nearest(kernel: AskedKernel, request: Request | None, chosen: Chosen) -> TunedConfig | None:
-    """The recorded best config of the problem that is nearest to the form's; where none is like it, that of the kernel's usual one."""
+    """The recorded best config of the problem that is nearest to the form's; where none is like it,
+    that of the kernel's usual one."""
     offered = [tuned for tuned in known_presets(kernel.name) if tuned.recorded]
     problem = request.problem if request is not None else chosen.problem
-    found = presets.ranked(kernel, problem, chosen.place.target, offered) if problem is not None else []
+    found = (
+        presets.ranked(kernel, problem, chosen.place.target, offered) if problem is not None else []
+    )
     if found or not offered:
         return next(iter(found), None)
     usual = kernel.problem({}, "cuda")
-    return min(offered, key=lambda tuned: (presets.distance(kernel, usual, tuned.problem), -math.prod(_sizes(kernel, tuned))))
+    return min(
+        offered,
+        key=lambda tuned: (
+            presets.distance(kernel, usual, tuned.problem),
+            -math.prod(_sizes(kernel, tuned)),
+        ),
+    )
 
 
 def _sizes(kernel: AskedKernel, tuned: TunedConfig) -> list[int]:
@@ -55,13 +68,19 @@ def draw_whole(chosen: Chosen, request: Request | None, numbers: Callable[[Trial
         return
     with st.container(border=True, key="recorded", gap="small"):
         st.markdown(f":material/bookmark: **{plain(title(trial))}**", help=WHAT_RECORDED_IS)
-        st.caption(plain(f"{assignments(trial.problem)}, with {assignments(trial.config)}: the best of its sweep."))
+        st.caption(
+            plain(
+                f"{assignments(trial.problem)}, with {assignments(trial.config)}:"
+                " the best of its sweep."
+            )
+        )
         buttons(trial, tuned.sweep)
         numbers(trial)
 
 
 WHAT_RECORDED_IS = (
-    "This result comes with tileviz: it was measured with this tool on the device that is named, and nothing of it on this machine."
+    "This result comes with tileviz: it was measured with this tool on the device"
+    " that is named, and nothing of it on this machine."
 )
 
 
@@ -74,8 +93,20 @@ def title(trial: Trial) -> str:
 def buttons(trial: Trial, sweep: str) -> None:
     """To the form of these knobs, and to the sweep that they come from."""
     with st.container(horizontal=True, gap="small"):
-        st.button("Set these knobs", key="recorded_set", icon=":material/tune:", on_click=_set, args=(trial,), help=SET_HELP)
-        if st.button("See its sweep", key="recorded_sweep", icon=":material/grid_on:", help="Every config that was tried, as a heatmap."):
+        st.button(
+            "Set these knobs",
+            key="recorded_set",
+            icon=":material/tune:",
+            on_click=_set,
+            args=(trial,),
+            help=SET_HELP,
+        )
+        if st.button(
+            "See its sweep",
+            key="recorded_sweep",
+            icon=":material/grid_on:",
+            help="Every config that was tried, as a heatmap.",
+        ):
             links.open_sweep(sweep)
 
 
@@ -90,7 +121,11 @@ def _set(trial: Trial) -> None:
 
 def draw_stamp(trial: Trial, chosen: Chosen, request: Request | None) -> None:
     """Above a recorded result that is for the knobs of the form."""
-    here = "Run measures it here." if chosen.place.runs else "No such device here; Compile makes its code."
+    here = (
+        "Run measures it here."
+        if chosen.place.runs
+        else "No such device here; Compile makes its code."
+    )
     words = f"{title(trial)}. {here}"
     if request is not None and trial.config != request.config:
         words += f" Same generated code as {assignments(trial.config)}."
@@ -98,13 +133,19 @@ def draw_stamp(trial: Trial, chosen: Chosen, request: Request | None) -> None:
 
 
 def draw_beside(chosen: Chosen, request: Request | None, shown: Trial | None) -> None:
-    """What was recorded for these knobs and for the nearest problem, under a result of this machine; nothing where nothing is recorded."""
+    """What was recorded for these knobs and for the nearest problem, under a result of this
+    machine; nothing where nothing is recorded."""
     rows = beside(chosen, request, shown)
     if len(rows) < 2:
         return
     st.header("Beside the recorded results", anchor=False, help=WHAT_RECORDED_IS)
     st.dataframe(
-        beside_frame(rows), hide_index=True, width="stretch", key="beside", alt="This result beside the recorded ones", column_config=_RIGHT
+        beside_frame(rows),
+        hide_index=True,
+        width="stretch",
+        key="beside",
+        alt="This result beside the recorded ones",
+        column_config=_RIGHT,
     )
     trial, tuned = rows[-1][1], nearest(chosen.kernel, request, chosen)
     if tuned is not None:
@@ -112,7 +153,8 @@ def draw_beside(chosen: Chosen, request: Request | None, shown: Trial | None) ->
 
 
 def beside(chosen: Chosen, request: Request | None, shown: Trial | None) -> list[tuple[str, Trial]]:
-    """(what it is, trial): what is shown, the recorded result of the same config, and the recorded best of the nearest problem."""
+    """(what it is, trial): what is shown, the recorded result of the same config, and the recorded
+    best of the nearest problem."""
     there, tuned = recorded(), nearest(chosen.kernel, request, chosen)
     if there is None or shown is None or shown.timing is None:
         return []
@@ -137,12 +179,21 @@ def _row(words: str, trial: Trial) -> dict[str, str]:
     return {
         "result": words,
         "on": trial.device or trial.target,
-        "latency": duration_us(trial.timing.median_us) if trial.timing and trial.timing.n else trial.status.replace("_", " "),
-        "rate": f"{significant(trial.tflops)} TFLOPS" if trial.tflops else bandwidth(trial.gbps) if trial.gbps else "-",
+        "latency": duration_us(trial.timing.median_us)
+        if trial.timing and trial.timing.n
+        else trial.status.replace("_", " "),
+        "rate": f"{significant(trial.tflops)} TFLOPS"
+        if trial.tflops
+        else bandwidth(trial.gbps)
+        if trial.gbps
+        else "-",
         "against the fastest baseline": against,
         "problem": assignments(trial.problem),
         "config": assignments(trial.config),
     }
 
 
-_RIGHT = {name: st.column_config.TextColumn(name, alignment="right") for name in ("latency", "rate", "against the fastest baseline")}
+_RIGHT = {
+    name: st.column_config.TextColumn(name, alignment="right")
+    for name in ("latency", "rate", "against the fastest baseline")
+}

@@ -27,7 +27,9 @@ def form(measure: Callable = measuring.plainly) -> tuple[Chosen, Request | None,
         problem, wrong = forms.problem(kernel, chosen_place)
         config, wrong_knobs = forms.config(kernel, chosen_place, problem)
         how, wrong_how = measure(chosen_place)
-        chosen = Chosen(kernel, chosen_place, problem, config, {**wrong, **wrong_knobs, **wrong_how}, how)
+        chosen = Chosen(
+            kernel, chosen_place, problem, config, {**wrong, **wrong_knobs, **wrong_how}, how
+        )
         request, why_not = request_of(chosen)
         if chosen.complete:
             held.remember(kernel, chosen_place, chosen.values)
@@ -40,10 +42,19 @@ def request_of(chosen: Chosen) -> tuple[Request | None, str]:
     if not chosen.complete or chosen.mistakes:
         return None, next(iter(chosen.mistakes.values()), "The form is not complete")
     place = chosen.place
-    where = Where(None, place.device.id, places.devices()) if place.device else Where(place.target.name, None, places.devices())
+    where = (
+        Where(None, place.device.id, places.devices())
+        if place.device
+        else Where(place.target.name, None, places.devices())
+    )
     try:
         request = requests.resolve(
-            chosen.kernel.name, chosen.problem, chosen.config, kind=place.kind, where=where, measuring=chosen.measuring.asked
+            chosen.kernel.name,
+            chosen.problem,
+            chosen.config,
+            kind=place.kind,
+            where=where,
+            measuring=chosen.measuring.asked,
         )
     except BadRequest as error:
         return None, error.message
@@ -58,10 +69,11 @@ def estimate(chosen: Chosen) -> Estimate | None:
 
 
 def job_of(request: Request | None, why_not: str) -> JobView | None:
-    """The job of this view: a new one when the button was just pressed, else the one in the address.
+    """The job of this view: a new one when the button was just pressed, else the one in the
+    address.
 
-    The button is drawn after this, as running: a press costs one run of the page, not two. The request is of this very run, so it holds
-    what was typed last.
+    The button is drawn after this, as running: a press costs one run of the page, not two. The
+    request is of this very run, so it holds what was typed last.
     """
     if st.session_state.get(session.RUN) and request is not None and not why_not:
         runs.start(request)

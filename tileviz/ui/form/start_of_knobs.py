@@ -1,4 +1,5 @@
-"""The heading of the knobs: where they start from, and the way back to it or to the plain defaults."""
+"""The heading of the knobs: where they start from, and the way back to it or to the plain
+defaults."""
 
 import streamlit as st
 
@@ -13,7 +14,8 @@ from tileviz.ui.parts.places import Place
 from tileviz.ui.parts.trouble import plain
 
 TITLE_HELP = (
-    "Knobs that you leave alone follow the problem: they start from a preset, the best config that a sweep found for the nearest problem,"
+    "Knobs that you leave alone follow the problem: they start from a preset, the best config that"
+    " a sweep found for the nearest problem,"
     " or else from the kernel's plain defaults."
 )
 
@@ -23,7 +25,7 @@ def draw(kernel: AskedKernel, chosen: Place, problem: Problem | None, start: Def
     keep_base()
     offered = preset_of(kernel, chosen, problem) if problem is not None else None
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        st.markdown("**Knobs**", help=TITLE_HELP)
+        st.header("Knobs", anchor=False, width="content", help=TITLE_HELP)
         if problem is None or offered is None:
             return
         st.space("stretch")
@@ -31,18 +33,42 @@ def draw(kernel: AskedKernel, chosen: Place, problem: Problem | None, start: Def
             _button("Use the preset", kernel, chosen, problem, plain=False, help=about(offered))
         else:
             if changed(start):
-                _button("Back to the preset", kernel, chosen, problem, plain=False, help="Every knob as the preset has it.")
-            _button("Plain defaults", kernel, chosen, problem, plain=True, help="The kernel's own defaults for this target.")
+                _button(
+                    "Back to the preset",
+                    kernel,
+                    chosen,
+                    problem,
+                    plain=False,
+                    help="Every knob as the preset has it.",
+                )
+            _button(
+                "Plain defaults",
+                kernel,
+                chosen,
+                problem,
+                plain=True,
+                help="The kernel's own defaults for this target.",
+            )
     st.caption(plain(line(kernel, problem, start, offered)), help=plain(about(offered)))
 
 
-def _button(label: str, kernel: AskedKernel, chosen: Place, problem: Problem, *, plain: bool, help: str) -> None:
+def _button(
+    label: str, kernel: AskedKernel, chosen: Place, problem: Problem, *, plain: bool, help: str
+) -> None:
     name = "_start_plain" if plain else "_start_preset"
-    st.button(label, key=name, type="tertiary", on_click=held.start_from, args=(kernel, chosen, problem, plain), help=help)
+    st.button(
+        label,
+        key=name,
+        type="tertiary",
+        on_click=held.start_from,
+        args=(kernel, chosen, problem, plain),
+        help=help,
+    )
 
 
 def line(kernel: AskedKernel, problem: Problem, start: Defaults, offered: TunedConfig) -> str:
-    """`From the preset recorded on NVIDIA H200, 2026-11-29, at M=4096 N=4096 K=4096; 2 knobs changed`."""
+    """`From the preset recorded on NVIDIA H200, 2026-11-29, at M=4096 N=4096 K=4096; 2 knobs
+    changed`."""
     if start.preset is None:
         return f"Plain defaults. There is a preset, {source_words(offered, kernel, problem)}."
     count = len(changed(start))
@@ -53,11 +79,25 @@ def line(kernel: AskedKernel, problem: Problem, start: Defaults, offered: TunedC
 
 def changed(start: Defaults) -> list[str]:
     """Knobs that stand otherwise than where they start."""
-    return [name for name, value in start.config.items() if st.session_state.get(session.own_of(name), word(value)) != word(value)]
+    return [
+        name
+        for name, value in start.config.items()
+        if st.session_state.get(session.own_of(name), word(value)) != word(value)
+    ]
 
 
 def about(tuned: TunedConfig) -> str:
     """What the preset reached where it was measured."""
-    rate = f", {significant(tuned.tflops)} TFLOPS" if tuned.tflops else f", {significant(tuned.gbps)} GB/s" if tuned.gbps else ""
-    against = f"; {compared_with(tuned.comparison, tuned.baseline)}" if tuned.comparison is not None else ""
+    rate = (
+        f", {significant(tuned.tflops)} TFLOPS"
+        if tuned.tflops
+        else f", {significant(tuned.gbps)} GB/s"
+        if tuned.gbps
+        else ""
+    )
+    against = (
+        f"; {compared_with(tuned.comparison, tuned.baseline)}"
+        if tuned.comparison is not None
+        else ""
+    )
     return f"There it took {duration_us(tuned.median_us)} on {tuned.device}{rate}{against}."

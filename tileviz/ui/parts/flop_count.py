@@ -1,4 +1,5 @@
-"""How FLOPs under a causal mask are counted: the control, and records with the rates of the chosen count. What is stored stays as it is."""
+"""How FLOPs under a causal mask are counted: the control, and records with the rates of the chosen
+count. What is stored stays as it is."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -12,11 +13,14 @@ from tileviz.ui import session
 from tileviz.ui.parts.trouble import plain
 
 TITLES = {"halved": "halved, as papers", "exact": "exact pairs"}
-"""In a sentence. The control shows the words themselves: a bound control puts its labels into the address."""
+"""In a sentence. The control shows the words themselves: a bound control puts its labels into the
+address."""
 
 HELP = (
-    "Under a causal mask about half of the pairs of a query and a key are computed. Papers count 4 B H Sq D times the average key length,"
-    " half of the keys where Sq = Sk. Exact counts every pair that the mask leaves. The time is the same; TFLOPS and their share are not."
+    "Under a causal mask about half of the pairs of a query and a key are computed. Papers count 4"
+    " B H Sq D times the average key length,"
+    " half of the keys where Sq = Sk. Exact counts every pair that the mask leaves. The time is"
+    " the same; TFLOPS and their share are not."
 )
 
 
@@ -34,7 +38,8 @@ def chosen() -> str:
 
 
 def control(costs: Iterable[Cost | None]) -> str:
-    """Draws the choice where any of these has two counts; the chosen one. Streamlit forgets a widget that is not drawn, so it is kept."""
+    """Draws the choice where any of these has two counts; the chosen one. Streamlit forgets a
+    widget that is not drawn, so it is kept."""
     if not any(cost is not None and cost.exact_flops is not None for cost in costs):
         return FLOP_COUNTS[0]
     forgotten = session.FLOPS not in st.session_state and not session.linked(session.FLOPS)
@@ -43,14 +48,16 @@ def control(costs: Iterable[Cost | None]) -> str:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption("Causal FLOPs", help=HELP, width="content")
         st.session_state[session.FLOPS_KEPT] = st.segmented_control(
-            "Causal FLOPs", FLOP_COUNTS, default=FLOP_COUNTS[0], required=True, key=session.FLOPS, bind="query-params",
+            "Causal FLOPs", FLOP_COUNTS, default=FLOP_COUNTS[0], required=True, key=session.FLOPS,
+            bind="query-params",
             label_visibility="collapsed",
         )  # fmt: skip
     return st.session_state[session.FLOPS_KEPT]
 
 
 def control_under(found: Trial) -> None:
-    """Draws the control where a trial's rate has two counts: once a page, before the first thing that follows it."""
+    """Draws the control where a trial's rate has two counts: once a page, before the first thing
+    that follows it."""
     control([cost_of(found.kernel, found.problem) if found.tflops else None])
 
 
@@ -61,10 +68,15 @@ def counted(found: Trial) -> Trial:
 
 
 def table(found):
-    """Draws the control, and gives the table of a sweep with the rates of the chosen count; each problem has its own ratio."""
+    """Draws the control, and gives the table of a sweep with the rates of the chosen count; each
+    problem has its own ratio."""
     costs = [cost_of(found.view.kernel, problem) for problem in found.problems]
     count = control(costs)
-    ratios = {n: cost.counted(count).flops / cost.flops for n, cost in enumerate(costs) if cost is not None and cost.flops}
+    ratios = {
+        n: cost.counted(count).flops / cost.flops
+        for n, cost in enumerate(costs)
+        if cost is not None and cost.flops
+    }
     if all(ratio == 1 for ratio in ratios.values()):
         return found
     factor = found.rows["problem_index"].map(ratios).fillna(1.0)
@@ -72,13 +84,17 @@ def table(found):
 
 
 def words(cost: Cost, flops: str) -> str:
-    """Formula and value of one problem's FLOPs by a count; for a causal mask the other count, too."""
+    """Formula and value of one problem's FLOPs by a count; for a causal mask the other count,
+    too."""
     now = cost.counted(flops)
     told = f"FLOPs = {now.flops_formula} = {formats.count(now.flops)}. "
     if cost.exact_flops is None:
         return told
     other = next(count for count in FLOP_COUNTS if count != flops)
-    return f"{told}{TITLES[flops].capitalize()}; {TITLES[other]}: {formats.count(cost.counted(other).flops)}. "
+    return (
+        f"{told}{TITLES[flops].capitalize()}; {TITLES[other]}:"
+        f" {formats.count(cost.counted(other).flops)}. "
+    )
 
 
 def conventions(found: Trial) -> None:

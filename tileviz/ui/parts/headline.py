@@ -31,7 +31,8 @@ GENTLE = ("pruned", "unsupported", "cancelled")
 
 
 def status(trial: Trial) -> None:
-    """The sentence of a trial that did not end well, its reason, and the tool's own text folded under it."""
+    """The sentence of a trial that did not end well, its reason, and the tool's own text folded
+    under it."""
     if trial.status == "ok":
         return
     sentence = SENTENCES.get(trial.status, f"It ended as {trial.status}.")
@@ -44,11 +45,16 @@ def status(trial: Trial) -> None:
     box(f"**{plain(sentence)}** {plain(reason)}".rstrip())
     if trial.detail:
         with st.expander("What the tool said"):
-            st.code(trial.detail, language=None, height=320 if trial.detail.count("\n") > 14 else "content")
+            st.code(
+                trial.detail,
+                language=None,
+                height=320 if trial.detail.count("\n") > 14 else "content",
+            )
 
 
 def row(trial: Trial, running: bool) -> None:
-    """Four cells; a cell with nothing to say has a dash and the reason on hover. Below them the badge."""
+    """Four cells; a cell with nothing to say has a dash and the reason on hover. Below them the
+    badge."""
     with st.container(key="figures"):
         cells = st.columns(CELL_WIDTHS, gap="small")
     for cell, draw in zip(cells, (verdict, latency, rate, speedup), strict=True):
@@ -72,16 +78,25 @@ def verdict(trial: Trial, running: bool) -> None:
     told = f"Tolerance: {found.tolerance or 'not recorded'}. Reference: {found.reference}."
     told += f" Largest absolute error {significant(found.max_abs_error)}.{worst}"
     if found.others:
-        told = f"The worst of {len(found.each)} outputs, {found.output}. {told} {'; '.join(map(_of_other, found.others))}."
+        others = "; ".join(map(_of_other, found.others))
+        told = f"The worst of {len(found.each)} outputs, {found.output}. {told} {others}."
     if found.ok:
         _cell("Result", "right", f"relative error {significant(found.rel_error, 2)}", "green", told)
         return
     told += f" {found.wrong_count:,} elements are outside it."
-    _cell("Result", "wrong", f"{small_percent(found.wrong_fraction)} of elements, error {significant(found.rel_error, 2)}", "red", told)
+    _cell(
+        "Result",
+        "wrong",
+        f"{small_percent(found.wrong_fraction)} of elements, error"
+        f" {significant(found.rel_error, 2)}",
+        "red",
+        told,
+    )
 
 
 def _of_other(found: Verdict) -> str:
-    return f"{found.output} is {'right' if found.ok else 'wrong'}, relative error {significant(found.rel_error, 2)}"
+    said = "right" if found.ok else "wrong"
+    return f"{found.output} is {said}, relative error {significant(found.rel_error, 2)}"
 
 
 def determinism(found: Verdict | None) -> None:
@@ -89,8 +104,13 @@ def determinism(found: Verdict | None) -> None:
     if found is None or found.determinism is None:
         return
     launches, differing = found.determinism.launches, found.determinism.differing
-    told = "Launched again and again on the same inputs, into a cleared output, and compared bit by bit."
-    icon, colour = (":material/difference:", "orange") if differing else (":material/done_all:", "green")
+    told = (
+        "Launched again and again on the same inputs, into a cleared output, and compared bit"
+        " by bit."
+    )
+    icon, colour = (
+        (":material/difference:", "orange") if differing else (":material/done_all:", "green")
+    )
     st.badge(formats.determinism(launches, differing), icon=icon, color=colour, help=told)
 
 
@@ -105,21 +125,48 @@ def latency(trial: Trial, running: bool) -> None:
             "Median over the launches, after it was checked.",
         )
         return
-    told = f"Median of {timing.n:,} launches after {timing.warmup:,} warm-ups; timer {timing.timer}, L2 {timing.l2}. "
+    told = (
+        f"Median of {timing.n:,} launches after {timing.warmup:,} warm-ups; timer"
+        f" {timing.timer}, L2 {timing.l2}. "
+    )
     told += why_it_stopped(timing)
     if timing.implausible:
-        _cell("Latency", duration_us(timing.median_us), "implausible", "red", f"{timing.implausible}. {told}")
+        _cell(
+            "Latency",
+            duration_us(timing.median_us),
+            "implausible",
+            "red",
+            f"{timing.implausible}. {told}",
+        )
         return
     if timing.note:
         told += f". {timing.note[:1].upper()}{timing.note[1:]}"
     if timing.launch_bound:
         floor = f"; an empty kernel takes {duration_us(timing.floor_us)}" if timing.floor_us else ""
-        _cell("Latency", duration_us(timing.median_us), "launch-bound", "orange", f"Within 2x of an empty kernel{floor}. {told}")
+        _cell(
+            "Latency",
+            duration_us(timing.median_us),
+            "launch-bound",
+            "orange",
+            f"Within 2x of an empty kernel{floor}. {told}",
+        )
         return
     if timing.l2_resident:
-        _cell("Latency", duration_us(timing.median_us), "data from L2", "orange", f"The rate is over what memory can give. {told}")
+        _cell(
+            "Latency",
+            duration_us(timing.median_us),
+            "data from L2",
+            "orange",
+            f"The rate is over what memory can give. {told}",
+        )
         return
-    _cell("Latency", duration_us(timing.median_us), f"p10 {duration_us(timing.p10_us)}, p90 {duration_us(timing.p90_us)}", "gray", told)
+    _cell(
+        "Latency",
+        duration_us(timing.median_us),
+        f"p10 {duration_us(timing.p10_us)}, p90 {duration_us(timing.p90_us)}",
+        "gray",
+        told,
+    )
 
 
 def rate(trial: Trial, running: bool) -> None:
@@ -137,7 +184,13 @@ def rate(trial: Trial, running: bool) -> None:
     told = [_formulas(trial), f"This run: {' and '.join(both)}."]
     share, ceilings = shares(trial.roofline)
     bound = trial.roofline.bound if trial.roofline else bound_by_rates(trial.tflops, trial.gbps)
-    _cell("Rate", formats.rate(trial.tflops, trial.gbps, bound), share, "gray", " ".join([*told, *ceilings]))
+    _cell(
+        "Rate",
+        formats.rate(trial.tflops, trial.gbps, bound),
+        share,
+        "gray",
+        " ".join([*told, *ceilings]),
+    )
 
 
 def shares(point: Roofline | None) -> tuple[str, list[str]]:
@@ -148,11 +201,17 @@ def shares(point: Roofline | None) -> tuple[str, list[str]]:
     if point.fraction is not None:
         told.append(f"Datasheet: {percent(point.fraction)} of {point.ceiling}.")
     if point.ceiling_measured:
-        share = f"{percent(point.fraction_measured)} of " if point.fraction_measured is not None else ""
+        share = (
+            f"{percent(point.fraction_measured)} of " if point.fraction_measured is not None else ""
+        )
         told.append(f"Measured on the device: {share}{point.ceiling_measured}.")
     told += filter(None, [why_over(point)])
     if point.fraction is not None and point.fraction_measured is not None:
-        return f"{percent(point.fraction, 0)} datasheet, {percent(point.fraction_measured, 0)} measured", told
+        return (
+            f"{percent(point.fraction, 0)} datasheet, {percent(point.fraction_measured, 0)}"
+            " measured",
+            told,
+        )
     if point.fraction is not None:
         return f"{percent(point.fraction)} of the {point.bound} ceiling", told
     if point.fraction_measured is not None:
@@ -175,10 +234,19 @@ def speedup(trial: Trial, running: bool) -> None:
         )
         return
     if trial.timing is not None and trial.timing.launch_bound:
-        _cell(label, "-", "launch-bound: not ranked", "gray", f"The fastest is {best.title}; times this short are those of a launch.")
+        _cell(
+            label,
+            "-",
+            "launch-bound: not ranked",
+            "gray",
+            f"The fastest is {best.title}; times this short are those of a launch.",
+        )
         return
     word, colour = formats.COMPARED[against.verdict]
-    told = f"Their median over ours is {significant(against.ratio)}, 95 % interval {formats.interval(against)}: above 1"
+    told = (
+        f"Their median over ours is {significant(against.ratio)}, 95 % interval"
+        f" {formats.interval(against)}: above 1"
+    )
     told += " this config is faster, and an interval that holds 1 is a tie."
     told += f" Math: {best.math_mode}." if best.math_mode else ""
     _cell(label, formats.compared_value(against), f"{word} {best.title}", colour, told)
@@ -198,10 +266,20 @@ def _formulas(trial: Trial) -> str:
 
 
 def _cell(label: str, value: str, below: str, colour: Colour, help: str) -> None:
-    st.metric(label, value, plain(below), delta_color=colour, delta_arrow="off", help=plain(help), border=True, height="stretch")
+    st.metric(
+        label,
+        value,
+        plain(below),
+        delta_color=colour,
+        delta_arrow="off",
+        help=plain(help),
+        border=True,
+        height="stretch",
+    )
 
 
 def why_it_stopped(timing: Timing) -> str:
-    """Why sampling stopped, never in the words of the verdict's relative error, which older results used here too."""
+    """Why sampling stopped, never in the words of the verdict's relative error, which older results
+    used here too."""
     why = timing.stop_reason or "the reason was not recorded"
     return f"Sampling stopped: {why.replace('relative error', 'uncertainty of the median')}"

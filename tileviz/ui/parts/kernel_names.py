@@ -8,7 +8,8 @@ MOST = 3
 """Launches of a chain that are named; the others are counted."""
 
 PICKED = re.compile(r"^(?P<name>.*?) \((?P<words>[^()]*: the fastest of [^()]*)\)$")
-"""`gemm (block_M=128 num_warps=8: the fastest of 10 right configs of 10)`: how a Triton program's config stands in its kernel name."""
+"""`gemm (block_M=128 num_warps=8: the fastest of 10 right configs of
+10)`: how a Triton program's config stands in its kernel name."""
 
 NAMESPACES = ("at", "native", "std", "c10", "cutlass", "array")
 NOISE = re.compile(r"_(?:generated|fort|native)(?=_)|_kernel\d+(?:_\d+)*$|_cga\w+?(?=_kernel|$)")
@@ -29,7 +30,8 @@ def readable(kernel_name: str) -> str:
 
 
 def one(name: str) -> str:
-    """One kernel's name: `_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_addIfEE...` is
+    """One kernel's name:
+    `_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_addIfEE...` is
     `at::native::vectorized_elementwise_kernel<CUDAFunctor_add>`."""
     words = _mangled(name) if name.startswith("_Z") else _written(name)
     base, about = words
@@ -38,14 +40,16 @@ def one(name: str) -> str:
 
 
 def shortened(name: str) -> str:
-    """At most LONGEST characters: the middle stays, an outer namespace goes first, then the tail."""
+    """At most LONGEST characters: the middle stays, an outer namespace goes first, then the
+    tail."""
     while len(name) > LONGEST and "::" in name:
         name = name.partition("::")[2]
     return name if len(name) <= LONGEST else name[: LONGEST - 1] + "\u2026"
 
 
 def _mangled(name: str) -> tuple[str, str]:
-    """(qualified name, first telling word of its template arguments or "") of a name in the Itanium ABI's spelling."""
+    """(qualified name, first telling word of its template arguments or "") of a name in the Itanium
+    ABI's spelling."""
     at, parts = (3, []) if name.startswith("_ZN") else (2, [])
     while (found := re.match(r"\d+", name[at:])) and len(parts) < 8:
         start = at + found.end()
@@ -59,7 +63,8 @@ def _mangled(name: str) -> tuple[str, str]:
 
 
 def _identifiers(rest: str) -> list[str]:
-    """Words in the template arguments of a mangled name; literals (`Li4E`) and substitutions (`S0_`) are no words."""
+    """Words in the template arguments of a mangled name; literals (`Li4E`) and substitutions
+    (`S0_`) are no words."""
     rest = re.sub(r"L[a-z]n?\d+E|[ST][0-9A-Z]*_", " ", rest)
     found, at = [], 0
     while match := re.search(r"\d+(?=[A-Za-z_])", rest[at:]):
@@ -70,7 +75,8 @@ def _identifiers(rest: str) -> list[str]:
 
 
 def _written(name: str) -> tuple[str, str]:
-    """The same for a name that is written out: `void at::native::f<4, at::native::Functor<float>>(int, ...)`."""
+    """The same for a name that is written out:
+    `void at::native::f<4, at::native::Functor<float>>(int, ...)`."""
     base, _, arguments = name.removeprefix("void ").partition("<")
     if not arguments:
         return base.partition("(")[0], ""
@@ -78,5 +84,16 @@ def _written(name: str) -> tuple[str, str]:
 
 
 def _telling(words: list[str]) -> str:
-    plain = ("bool", "int", "unsigned", "float", "double", "long", "true", "false", "char", *NAMESPACES)
+    plain = (
+        "bool",
+        "int",
+        "unsigned",
+        "float",
+        "double",
+        "long",
+        "true",
+        "false",
+        "char",
+        *NAMESPACES,
+    )
     return next((word[:30] for word in words if word not in plain and len(word) > 2), "")

@@ -1,4 +1,5 @@
-"""Values that were typed or linked in this session: from then on they stand among a knob's choices."""
+"""Values that were typed or linked in this session: from then on they stand among a knob's
+choices."""
 
 import streamlit as st
 

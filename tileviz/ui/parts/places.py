@@ -1,4 +1,5 @@
-"""Where a kernel can go from here: the devices of this machine, and the architectures that are compiled for and read only."""
+"""Where a kernel can go from here: the devices of this machine, and the architectures that are
+compiled for and read only."""
 
 from dataclasses import dataclass
 
@@ -11,7 +12,10 @@ from tileviz.records import Device, Target
 
 NO_GPU = "No GPU here: kernels run on the CPU target; CUDA code can be read, not run."
 
-CPU_CAVEAT = "Functional run on the CPU, one thread each (TileLang's C is one serial loop): no claim of speed."
+CPU_CAVEAT = (
+    "Functional run on the CPU, one thread each (TileLang's C is one serial loop): no"
+    " claim of speed."
+)
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,8 @@ def places() -> dict[str, Place]:
 
 
 def place(word: str) -> tuple[Place, str]:
-    """(place, note) of a word from an address: a device, or a target spelled as loosely as on the command line. Raises UnknownName."""
+    """(place, note) of a word from an address: a device, or a target spelled as loosely as on the
+    command line. Raises UnknownName."""
     known = places()
     if word in known:
         return known[word], ""

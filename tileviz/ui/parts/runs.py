@@ -16,7 +16,8 @@ from tileviz.ui.parts.stores import store
 from tileviz.ui.parts.trouble import guarded, plain
 
 FIRST_WAIT_S = 1.0
-"""How long the page itself waits after a click before it starts to watch: many answers are there by then."""
+"""How long the page itself waits after a click before it starts to watch: many answers are there by
+then."""
 
 TICK_S = 0.5
 
@@ -39,7 +40,8 @@ TITLES = {
 
 
 def start(request: Request) -> str:
-    """Submits a request and gives the job's id, after a short wait for the first thing there is to show."""
+    """Submits a request and gives the job's id, after a short wait for the first thing there is to
+    show."""
     job = client.submit(store(), request)
     links.drop_notes()
     shown.show_job(job)
@@ -67,19 +69,26 @@ def request_of(job: JobView) -> Request | None:
         return None
 
 
-def progress(job: JobView, tick_s: float = TICK_S, later: Callable[[JobView], bool] = lambda job: False) -> None:
-    """Draws an active job and keeps drawing it; when there is something new to show, the whole page runs again.
+def progress(
+    job: JobView, tick_s: float = TICK_S, later: Callable[[JobView], bool] = lambda job: False
+) -> None:
+    """Draws an active job and keeps drawing it; when there is something new to show, the whole page
+    runs again.
 
-    `later` holds that back: a part of the page shows the news by itself first, sooner than the page can.
+    `later` holds that back: a part of the page shows the news by itself first, sooner than the page
+    can.
     """
     st.fragment(guarded(_tick), run_every=tick_s, key="_progress")(job.id, signature(job), later)
 
 
 def signature(job: JobView | None) -> tuple:
-    """Changes when the page has more to show: the source, the verdict and time, each baseline, the end."""
+    """Changes when the page has more to show: the source, the verdict and time, each baseline, the
+    end."""
     if job is None:
         return ()
-    ending = job.kind == "compile" and job.active  # its trial is written just before it ends: one run of the page for both
+    ending = (
+        job.kind == "compile" and job.active
+    )  # its trial is written just before it ends: one run of the page for both
     trial = store().trial(job.trial) if job.trial and not ending else None
     return (
         job.state if not job.active else "active",
@@ -99,10 +108,22 @@ def _tick(job_id: str, drawn: tuple, later: Callable[[JobView], bool] = lambda j
 
 def _draw(job: JobView) -> None:
     with st.container(border=True, key="progress"):
-        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        with st.container(
+            horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
+        ):
             st.markdown(f"**{headline(job)}**")
-            st.button("Cancel", key="_cancel", icon=":material/stop:", on_click=_cancel, args=(job.id,), disabled=job.state == "cancelling")
-        st.caption(f"{plain(job.request.get('kernel', ''))} for {plain(assignments(job.request.get('config', {})))}")
+            st.button(
+                "Cancel",
+                key="_cancel",
+                icon=":material/stop:",
+                on_click=_cancel,
+                args=(job.id,),
+                disabled=job.state == "cancelling",
+            )
+        st.caption(
+            f"{plain(job.request.get('kernel', ''))} for"
+            f" {plain(assignments(job.request.get('config', {})))}"
+        )
         with st.container(horizontal=True, gap="small"):
             for name, look in steps(job):
                 st.badge(plain(name), **look)
@@ -134,7 +155,11 @@ def steps(job: JobView) -> list[tuple[str, dict]]:
     ]
     now = [(job.phase, {"color": "blue", "icon": ":material/pending:"})] if job.phase else []
     known = {*job.phases, job.phase}
-    later = [(name, {"color": "gray"}) for name in PHASES.get(job.kind, ()) if name not in known and _is_ahead(name, job)]
+    later = [
+        (name, {"color": "gray"})
+        for name in PHASES.get(job.kind, ())
+        if name not in known and _is_ahead(name, job)
+    ]
     return done + now + later
 
 

@@ -1,4 +1,5 @@
-"""What to copy: the command that repeats a trial, and its tile program as a Python script that stands alone."""
+"""What to copy: the command that repeats a trial, and its tile program as a Python script that
+stands alone."""
 
 import shlex
 
@@ -36,18 +37,18 @@ class CpuLanguage:
 
 
 T = CpuLanguage()
-'''
+'''  # noqa: E501
 
 CPU_COMPILE = """with tilelang.tvm.target.Target("c"):
     kernel = tilelang.compile(
         program(**problem, **config), out_idx=[-1], target="c", target_host="c", execution_backend="cython", compile_flags=["-O3"]
     )
-"""
+"""  # noqa: E501
 
 CUDA_COMPILE = """kernel = tilelang.compile(
     program(**problem, **config), out_idx=[-1], target={{"kind": "cuda", "arch": "{arch}"}}, pass_configs={pass_configs!r}
 )
-"""
+"""  # noqa: E501
 
 RUN = """print(kernel.get_kernel_source())
 
@@ -71,7 +72,14 @@ print(artifact.kernel_source)  # no device for {arch} here: the code can be read
 """
 
 
-def command(kernel: AskedKernel, kind: str, problem: Problem, config: Config, target: Target, device: str | None) -> str:
+def command(
+    kernel: AskedKernel,
+    kind: str,
+    problem: Problem,
+    config: Config,
+    target: Target,
+    device: str | None,
+) -> str:
     """The shell line that does the same; every value is written out."""
     parts = ["python", "-m", "tileviz", kind, kernel.name]
     for name, value in problem.items():
@@ -83,8 +91,11 @@ def command(kernel: AskedKernel, kind: str, problem: Problem, config: Config, ta
     return " ".join(shlex.quote(part) for part in parts)
 
 
-def script(kernel: AskedKernel, problem: Problem, config: Config, target: Target, device: str | None) -> str:
-    """The tile program with these knobs as one file: it needs TileLang and PyTorch, and nothing of tileviz.
+def script(
+    kernel: AskedKernel, problem: Problem, config: Config, target: Target, device: str | None
+) -> str:
+    """The tile program with these knobs as one file: it needs TileLang and PyTorch, and nothing of
+    tileviz.
 
     With a device it compiles, runs and checks; without one it prints the generated code.
     """
@@ -97,7 +108,9 @@ def script(kernel: AskedKernel, problem: Problem, config: Config, target: Target
     if target.kind == "cpu":
         parts.append(CPU_COMPILE + RUN.format(device="cpu"))
     elif device:
-        parts.append(CUDA_COMPILE.format(arch=target.name, pass_configs=switches) + RUN.format(device=device))
+        parts.append(
+            CUDA_COMPILE.format(arch=target.name, pass_configs=switches) + RUN.format(device=device)
+        )
     else:
         parts.append(LOWER_ONLY.format(arch=target.name, pass_configs=switches))
     return "".join(parts)

@@ -30,9 +30,16 @@ class Shown:
 
 
 def choose(request: Request | None, job: JobView | None, kernel: str) -> Shown:
-    """The result for this request: of the running or last job, of the link, the newest stored one, or the recorded one; else the last
-    one, dimmed."""
-    if job is not None and job.active and not job.trial and job.artifact and request is not None and job.artifact == request.key:
+    """The result for this request: of the running or last job, of the link, the newest stored one,
+    or the recorded one; else the last one, dimmed."""
+    if (
+        job is not None
+        and job.active
+        and not job.trial
+        and job.artifact
+        and request is not None
+        and job.artifact == request.key
+    ):
         return Shown(artifact=artifact(job.artifact))
     found = [t for t in _candidates(request, job) if t is not None and t.kernel == kernel]
     if not found:
@@ -45,14 +52,19 @@ def choose(request: Request | None, job: JobView | None, kernel: str) -> Shown:
 
 
 def stamp_of(trial: Trial, request: Request | None) -> str:
-    """What a result is for, where that differs from the form: the differing values, or what else differs."""
+    """What a result is for, where that differs from the form: the differing values, or what else
+    differs."""
     if request is None:
         return f"for {assignments(trial.config)}"
     theirs = {**trial.problem, **trial.config}
     ours = {**request.problem, **request.config}
     changed = {name: value for name, value in theirs.items() if ours.get(name) != value}
     since = kernels.kernel(trial.kernel).whole({}) if trial.kernel in kernels.names() else {}
-    dropped = [name for name, value in ours.items() if name not in theirs and (name not in since or since[name] != value)]
+    dropped = [
+        name
+        for name, value in ours.items()
+        if name not in theirs and (name not in since or since[name] != value)
+    ]
     words = assignments(changed)
     if dropped:
         words = " ".join(filter(None, [words, *(f"without {name}" for name in dropped)]))
@@ -60,7 +72,11 @@ def stamp_of(trial: Trial, request: Request | None) -> str:
         words = f"{words} on {trial.target}".strip()
     elif trial.device != request.device:
         words = f"{words} on {trial.device or 'no device, compiled only'}".strip()
-    return f"for {words}" if words else "made with another version of the kernel file, TileLang or the toolkit"
+    return (
+        f"for {words}"
+        if words
+        else "made with another version of the kernel file, TileLang or the toolkit"
+    )
 
 
 def show_trial(trial: str) -> None:
@@ -102,7 +118,11 @@ def _candidates(request: Request | None, job: JobView | None):
 
 def _recorded(request: Request) -> Trial | None:
     there = recorded()
-    return there.same(request.kernel, request.problem, request.config, request.target) if there is not None else None
+    return (
+        there.same(request.kernel, request.problem, request.config, request.target)
+        if there is not None
+        else None
+    )
 
 
 def _is_for(trial: Trial, request: Request | None) -> bool:

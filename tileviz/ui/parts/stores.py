@@ -30,9 +30,12 @@ def presets(kernel: str) -> tuple[TunedConfig, ...]:
 
 
 def learned_device(name: str | None) -> Device | None:
-    """A device by its id, or by its name where it is a recorded one, with what an engine has learned of it; None for one never seen."""
+    """A device by its id, or by its name where it is a recorded one, with what an engine has
+    learned of it; None for one never seen."""
     there = recorded()
-    return next((d for d in (*store().devices(), *(there.devices() if there else ())) if d.id == name), None)
+    return next(
+        (d for d in (*store().devices(), *(there.devices() if there else ())) if d.id == name), None
+    )
 
 
 def artifact(key: str | None) -> Artifact | None:

@@ -33,14 +33,19 @@ def caught() -> Generator[None]:
     except TilevizError as error:
         LOG.info("shown on the page: %s", error.message)
         show(error)
-    except Exception:  # the outermost place of every page, fragment and callback: a fault of ours is never a traceback there
+    # the outermost place of every page, fragment and callback: a fault of ours is never a traceback
+    # there
+    except Exception:
         LOG.exception("a page failed")
-        st.error("This part of the page failed. The server's log has the details; reload to try again.", icon=":material/error:")
+        st.error(
+            "This part of the page failed. The server's log has the details; reload to try again.",
+            icon=":material/error:",
+        )
 
 
 def standing() -> None:
-    """What keeps every job of this server from being done, on every page, a sentence each: a setting that cannot be meant, an engine that
-    dies or is silent."""
+    """What keeps every job of this server from being done, on every page, a sentence each: a
+    setting that cannot be meant, an engine that dies or is silent."""
     sentences = settings.problems()
     with suppress(StoreError):  # a page without a home says so itself
         sentences += filter(None, [client.trouble(tileviz_home())])
@@ -49,7 +54,8 @@ def standing() -> None:
 
 
 def guarded(draw: Callable) -> Callable:
-    """`draw`, with any failure shown as a sentence. For fragments and callbacks, which run without the page around them."""
+    """`draw`, with any failure shown as a sentence. For fragments and callbacks, which run without
+    the page around them."""
 
     @functools.wraps(draw)
     def drawn(*args, **kwargs):
@@ -60,7 +66,8 @@ def guarded(draw: Callable) -> Callable:
 
 
 def plain(text: str) -> str:
-    """Outside text for a Markdown element, with everything that Markdown or Streamlit would read as markup escaped."""
+    """Outside text for a Markdown element, with everything that Markdown or Streamlit would read as
+    markup escaped."""
     out = str(text).replace("\\", "\\\\")
     for mark in "`*_{}[]()#+!|<>~$:":
         out = out.replace(mark, "\\" + mark)

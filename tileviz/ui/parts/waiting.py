@@ -1,4 +1,5 @@
-"""Watches jobs of the Code page that are not the page's own: another architecture, the ladder, a reading of the lowering."""
+"""Watches jobs of the Code page that are not the page's own: another architecture, the ladder, a
+reading of the lowering."""
 
 import streamlit as st
 
@@ -20,7 +21,8 @@ def keep(name: str, jobs: list[str]) -> None:
 
 
 def adopt(name: str, kind: str, keys: set[str]) -> None:
-    """Takes up jobs at these keys that are at work already: started before a reload, or by another session."""
+    """Takes up jobs at these keys that are at work already: started before a reload, or by another
+    session."""
     known = st.session_state.setdefault(session.jobs_of(name), [])
     for job in store().jobs(active=True, limit=50):
         request = runs.request_of(job) if job.kind == kind and job.id not in known else None
@@ -41,7 +43,8 @@ def failures(name: str) -> list[str]:
 
 
 def draw(name: str) -> bool:
-    """Draws what runs and runs the page again whenever one of the jobs ends. False when none is at work."""
+    """Draws what runs and runs the page again whenever one of the jobs ends. False when none is at
+    work."""
     running = active(name)
     if not running:
         return False
@@ -55,11 +58,16 @@ def _tick(name: str, drawn: int) -> None:
         st.rerun()
     total = len(st.session_state.get(session.jobs_of(name), ()))
     if total > 1:
-        st.progress((total - len(running)) / total, text=plain(progress_words(total - len(running), total, running)))
+        st.progress(
+            (total - len(running)) / total,
+            text=plain(progress_words(total - len(running), total, running)),
+        )
     with st.container(horizontal=True, vertical_alignment="center"):
         if total == 1:
             st.caption(f":material/pending: {plain(words(running))}")
-        st.button("Cancel", key=f"_cancel_{name}", icon=":material/stop:", on_click=_cancel, args=(name,))
+        st.button(
+            "Cancel", key=f"_cancel_{name}", icon=":material/stop:", on_click=_cancel, args=(name,)
+        )
 
 
 def progress_words(done: int, total: int, running: list[JobView]) -> str:
@@ -69,7 +77,9 @@ def progress_words(done: int, total: int, running: list[JobView]) -> str:
 
 def words(running: list[JobView]) -> str:
     """`sm_75: compile, 1.2 s; sm_80: queued, 0.3 s`"""
-    shown = [f"{job.request.get('target', '')}: {runs.headline(job)}" for job in running[:MOST_NAMED]]
+    shown = [
+        f"{job.request.get('target', '')}: {runs.headline(job)}" for job in running[:MOST_NAMED]
+    ]
     more = len(running) - len(shown)
     return "; ".join(shown) + (f" and {more} more" if more else "")
 

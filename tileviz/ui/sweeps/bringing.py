@@ -13,9 +13,11 @@ from tileviz.ui.sweeps import address
 def in_expander() -> None:
     with st.expander("Import a sweep from a file", icon=":material/upload:"):
         st.file_uploader(
-            "A CSV, JSON or T4 export of a sweep", type=["json", "csv", "tsv", "txt"], key=session.SWEEP_FILE, on_change=_brought,
+            "A CSV, JSON or T4 export of a sweep", type=["json", "csv", "tsv", "txt"],
+            key=session.SWEEP_FILE, on_change=_brought,
             max_upload_size=MOST_MB,
-            help=f"JSON brings back everything; CSV and Kernel Tuner's T4 the same heatmap. At most {MOST_MB} MB.",
+            help="JSON brings back everything; CSV and Kernel Tuner's T4 the same heatmap. At"
+            f" most {MOST_MB} MB.",
         )  # fmt: skip
 
 

@@ -30,7 +30,9 @@ def corners(table: SweepTable, rows: pd.DataFrame, names: Sequence[str]) -> list
     for _, group in rows.groupby(keys, sort=False):
         if (group["kind"] == PRUNED).all():
             values = {name: table.knobs.at[group.index[0], name] for name in names}
-            found.append(Corner(values, len(group), group["reason"].iloc[0] or "no reason was given"))
+            found.append(
+                Corner(values, len(group), group["reason"].iloc[0] or "no reason was given")
+            )
     return found
 
 
@@ -39,13 +41,18 @@ def least_corners(table: SweepTable, problem: int) -> list[Corner]:
     rows = table.of_problem(problem)
     alone = [corner for name in table.varying for corner in corners(table, rows, [name])]
     taken = {item for corner in alone for item in corner.values.items()}
-    pairs = [corner for pair in itertools.combinations(table.varying, 2) for corner in corners(table, rows, pair)]
+    pairs = [
+        corner
+        for pair in itertools.combinations(table.varying, 2)
+        for corner in corners(table, rows, pair)
+    ]
     return alone + [corner for corner in pairs if not taken & set(corner.values.items())]
 
 
 def corner_words(found: Sequence[Corner], what: str = "cell") -> str:
-    """`1 cell is pruned whole, 12 of 12 configs: shared memory 262,144 B is over ...`; empty where none is. Reasons that differ in their
-    numbers alone are one, told by the first."""
+    """`1 cell is pruned whole, 12 of 12 configs: shared memory 262,144 B is over
+    ...`; empty where none is. Reasons that differ in their numbers alone are one, told by the
+    first."""
     kinds: dict[str, list[Corner]] = {}
     for corner in found:
         kinds.setdefault(rule_kind(corner.reason), []).append(corner)
@@ -60,4 +67,7 @@ def _kind_words(group: list[Corner], what: str) -> str:
     many = f"{len(group):,} {what}s are" if len(group) > 1 else f"1 {what} is"
     named = " ".join(f"{name}={value}" for name, value in group[0].values.items())
     where = f" (the first is {named})" if len(group) > 1 else f" ({named})"
-    return f"{many} pruned whole{where}, {configs:,} of {configs:,} configs: {group[0].reason.rstrip('.')}"
+    return (
+        f"{many} pruned whole{where}, {configs:,} of {configs:,} configs:"
+        f" {group[0].reason.rstrip('.')}"
+    )

@@ -11,16 +11,30 @@ COLUMNS = ["status", "configs", "share", "reason", "example", "ordinal"]
 
 
 def failure_frame(table: SweepTable, problem: int) -> pd.DataFrame:
-    """A row for each kind of failure, the most frequent first. Reasons that differ in their numbers alone are one kind; `example` is the
-    first one's own words, `ordinal` its config. Configs that share another's code count, too."""
+    """A row for each kind of failure, the most frequent first. Reasons that differ in their numbers
+    alone are one kind; `example` is the first one's own words, `ordinal` its config. Configs that
+    share another's code count, too."""
     rows = table.of_problem(problem)
     rest = rows[~rows["kind"].isin([MEASURED, NOT_RUN, UNTOLD])]
     kinds = rest["reason"].fillna("").map(_kind)
     out = []
     for (status, kind), group in rest.groupby([rest["status"], kinds], sort=False):
         first = group.iloc[0]
-        out.append([status, len(group), len(group) / max(1, len(rows)), kind, first["reason"] or "", int(first["ordinal"])])
-    return pd.DataFrame(out, columns=COLUMNS).sort_values("configs", ascending=False, kind="stable").reset_index(drop=True)
+        out.append(
+            [
+                status,
+                len(group),
+                len(group) / max(1, len(rows)),
+                kind,
+                first["reason"] or "",
+                int(first["ordinal"]),
+            ]
+        )
+    return (
+        pd.DataFrame(out, columns=COLUMNS)
+        .sort_values("configs", ascending=False, kind="stable")
+        .reset_index(drop=True)
+    )
 
 
 def failure_table(frame: pd.DataFrame) -> pd.DataFrame:

@@ -9,7 +9,7 @@ import streamlit as st
 from tileviz.formats import age, assignments, duration_us
 from tileviz.store.sweeps import Pace, SweepView
 from tileviz.ui import session
-from tileviz.ui.parts.cells import kept_as_text
+from tileviz.ui.parts.cells import height_of, kept_as_text
 from tileviz.ui.parts.stores import recorded, store
 from tileviz.ui.parts.trouble import guarded
 from tileviz.ui.sweeps import address
@@ -19,8 +19,9 @@ MOST = 50
 LOG = logging.getLogger("tileviz.ui")
 
 UNREADABLE = (LookupError, AttributeError, TypeError, ValueError, ArithmeticError)
-"""What reading a request or a result raises that an earlier version took from a file unchecked: a key that is missing, a value of another
-kind, a number that is none. A failure of the store is none of these: the page says it once."""
+"""What reading a request or a result raises that an earlier version took from a file unchecked: a
+key that is missing, a value of another kind, a number that is none. A failure of the store is none
+of these: the page says it once."""
 
 
 def draw(shown: SweepView | None) -> None:
@@ -33,15 +34,20 @@ def draw(shown: SweepView | None) -> None:
     with st.expander(title, icon=":material/list:", expanded=shown is None):
         st.session_state[session.SWEEPS_LISTED] = [view.id for view in views]
         st.dataframe(
-            sweeps_frame(views, shown.id if shown else ""), hide_index=True, width="stretch", height=min(38 + 35 * len(views), 248),
-            key=session.SWEEP_LIST, on_select=_picked, selection_mode="single-row", alt="All sweeps", column_config=_RIGHT,
+            sweeps_frame(views, shown.id if shown else ""), hide_index=True, width="stretch",
+            height=height_of(len(views), 248),
+            key=session.SWEEP_LIST, on_select=_picked, selection_mode="single-row",
+            alt="All sweeps", column_config=_RIGHT,
         )  # fmt: skip
 
 
 def title_words(own: list[SweepView], recorded: int) -> str:
     """`3, 1 at work, and 10 recorded`."""
     running = sum(view.active for view in own)
-    words = f"{len(own):,}{'+' if len(own) == MOST else ''} of this machine{f', {running} at work' if running else ''}"
+    words = (
+        f"{len(own):,}{'+' if len(own) == MOST else ''} of this"
+        f" machine{f', {running} at work' if running else ''}"
+    )
     return f"{words}, {recorded:,} recorded" if recorded else words
 
 
@@ -55,7 +61,12 @@ def _row_or_why(view: SweepView, shown: str, now: float | None) -> dict[str, str
         return _row(view, shown, now)
     except UNREADABLE:
         LOG.exception("sweep %s cannot be drawn", view.id)
-        return {"": "\u25cf" if view.id == shown else "", "kernel": str(view.kernel), "state": "cannot be drawn", "sweep": view.id}
+        return {
+            "": "\u25cf" if view.id == shown else "",
+            "kernel": str(view.kernel),
+            "state": "cannot be drawn",
+            "sweep": view.id,
+        }
 
 
 def _row(view: SweepView, shown: str, now: float | None) -> dict[str, str]:
@@ -64,10 +75,16 @@ def _row(view: SweepView, shown: str, now: float | None) -> dict[str, str]:
     return {
         "": "\u25cf" if view.id == shown else "",
         "started": age(view.created, now),
-        "state": "recorded" if view.recorded else "imported" if view.request.get("imported") else view.state,
+        "state": "recorded"
+        if view.recorded
+        else "imported"
+        if view.request.get("imported")
+        else view.state,
         "kernel": view.kernel,
         "on": view.device or view.target,
-        "problem": assignments(problems[0]) if len(problems) == 1 else f"{len(problems):,} problems",
+        "problem": assignments(problems[0])
+        if len(problems) == 1
+        else f"{len(problems):,} problems",
         "configs": f"{pace.done:,} of {pace.total:,}",
         "ok": f"{pace.counts.get('ok', 0):,}",
         "best": best if len(problems) == 1 else f"{len(view.bests)} bests",
@@ -77,10 +94,15 @@ def _row(view: SweepView, shown: str, now: float | None) -> dict[str, str]:
 
 
 def pace_of(view: SweepView) -> Pace:
-    """How far a sweep is. That of one that has ended is read once: the list is drawn at every click, and sweeps may have many configs."""
+    """How far a sweep is. That of one that has ended is read once: the list is drawn at every
+    click, and sweeps may have many configs."""
     if view.active:
         return store().sweep_pace(view.id)
-    return _pace(str(store().home), view.id, json.dumps([view.state, view.ended, view.counts], sort_keys=True))
+    return _pace(
+        str(store().home),
+        view.id,
+        json.dumps([view.state, view.ended, view.counts], sort_keys=True),
+    )
 
 
 @st.cache_resource(max_entries=4 * MOST, show_spinner=False)
@@ -97,5 +119,7 @@ def _picked() -> None:
         address.open_sweep(view)
 
 
-_RIGHT = {name: st.column_config.TextColumn(name, alignment="right") for name in ("configs", "ok", "best")}
+_RIGHT = {
+    name: st.column_config.TextColumn(name, alignment="right") for name in ("configs", "ok", "best")
+}
 _RIGHT[""] = st.column_config.TextColumn("", width=24)

@@ -10,10 +10,15 @@ from tileviz.ui.sweeps.table import MEASURED, SweepTable
 
 
 def caption(table: SweepTable, choice: Choice, frame: pd.DataFrame) -> str:
-    """How the picture came about: over which knobs it was reduced, what is fixed, and how many cells were measured."""
+    """How the picture came about: over which knobs it was reduced, what is fixed, and how many
+    cells were measured."""
     shown = {choice.x, choice.y, choice.by}
     over = [name for name in table.varying if name not in shown and name not in choice.fixed]
-    words = f"{choice.reduce.capitalize()} over {', '.join(over)}" if over else "Every cell is one config"
+    words = (
+        f"{choice.reduce.capitalize()} over {', '.join(over)}"
+        if over
+        else "Every cell is one config"
+    )
     if choice.fixed:
         words += "; " + ", ".join(f"{name}={value} fixed" for name, value in choice.fixed.items())
     measured, cells = int((frame["kind"] == MEASURED).sum()), len(frame)
@@ -24,7 +29,11 @@ def caption(table: SweepTable, choice: Choice, frame: pd.DataFrame) -> str:
         words += f". No difference here: {', '.join(table.idle)}"
     many = len(table.values[choice.by]) if choice.by != NONE else 0
     shown_panels = len(panels(table, choice))
-    more = f" Only {shown_panels} of {many} values of {choice.by} have a panel." if many > shown_panels else ""
+    more = (
+        f" Only {shown_panels} of {many} values of {choice.by} have a panel."
+        if many > shown_panels
+        else ""
+    )
     unit = frame.attrs.get("unit", "")
     return f"{words}. Numbers in {unit}; nothing is interpolated.{more}"
 
@@ -45,7 +54,9 @@ def best_words(table: SweepTable, choice: Choice) -> str:
     place = place_of(table, choice, int(ordinal))
     if place is None:
         own = {knob: table.knobs.at[best, knob] for knob in choice.fixed}
-        away = ", ".join(f"{knob}={value}" for knob, value in own.items() if value != choice.fixed[knob])
+        away = ", ".join(
+            f"{knob}={value}" for knob, value in own.items() if value != choice.fixed[knob]
+        )
         return f"{name}; it has {away}, so it is in no cell here"
     x, y, by = place
     panel = f"panel {choice.by}={by}, " if choice.by != NONE else ""

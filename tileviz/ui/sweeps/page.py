@@ -1,4 +1,5 @@
-"""The Sweep page from top to bottom: what would be searched and Start, the sweep that is shown, and the list of all."""
+"""The Sweep page from top to bottom: what would be searched and Start, the sweep that is shown, and
+the list of all."""
 
 import streamlit as st
 
@@ -18,8 +19,10 @@ from tileviz.ui.sweeps.space_form import SetUp
 from tileviz.ui.sweeps.space_words import count_words, effort_words, rule_lines
 
 WHAT_THIS_IS = (
-    "A sweep tries many configs of one kernel: each is compiled, checked against a float64 reference and timed, and every result is kept."
-    " The heatmap shows which knobs matter; a click on a cell opens that config, its resources and its code."
+    "A sweep tries many configs of one kernel: each is compiled, checked against a float64"
+    " reference and timed, and every result is kept."
+    " The heatmap shows which knobs matter; a click on a cell opens that config, its resources and"
+    " its code."
 )
 
 
@@ -35,7 +38,14 @@ def header(chosen: SetUp) -> None:
             st.caption(f":material/info: {places.NO_GPU}")
     request, space = chosen.request, chosen.space
     nothing = request is None or not request.counted["unique"]
-    pressed = button.button("Start", key="sweep_start", type="primary", width="stretch", disabled=nothing, icon=":material/play_arrow:")
+    pressed = button.button(
+        "Start",
+        key="sweep_start",
+        type="primary",
+        width="stretch",
+        disabled=nothing,
+        icon=":material/play_arrow:",
+    )
     if pressed and request is not None and space is not None:
         links.drop_notes()
         sweep = client.submit(store(), request, space)
@@ -57,12 +67,13 @@ def _count(chosen: SetUp) -> None:
     counted = request.counted
     problems = f" over {len(request.problems):,} problems" if len(request.problems) > 1 else ""
     told = plain(count_words(counted) + problems)
-    st.markdown(
-        f":small[**{told}**; {plain(effort_words(request.effort, vars(request.budget), counted['unique']))}, strategy {request.strategy}]"
-    )
+    effort = plain(effort_words(request.effort, vars(request.budget), counted["unique"]))
+    st.markdown(f":small[**{told}**; {effort}, strategy {request.strategy}]")
     lines = rule_lines(counted)
     if lines:
-        with st.expander(f"Which rules break {counted['pruned']:,} of them", icon=":material/rule:"):
+        with st.expander(
+            f"Which rules break {counted['pruned']:,} of them", icon=":material/rule:"
+        ):
             for line in lines:
                 st.caption(plain(line))
 
@@ -70,10 +81,17 @@ def _count(chosen: SetUp) -> None:
 def remember(chosen: SetUp) -> None:
     """The kernel and place for Explore and Code, with the first problem of this page."""
     before = st.session_state.get(session.FORM_WORDS, {})
-    if chosen.request is None or (before.get(session.KERNEL), before.get(session.TARGET)) == (chosen.kernel.name, chosen.place.word):
+    if chosen.request is None or (before.get(session.KERNEL), before.get(session.TARGET)) == (
+        chosen.kernel.name,
+        chosen.place.word,
+    ):
         return
     problem = chosen.request.problems[0]
-    held.remember(chosen.kernel, chosen.place, {**problem, **defaults(chosen.kernel, chosen.place, problem).config})
+    held.remember(
+        chosen.kernel,
+        chosen.place,
+        {**problem, **defaults(chosen.kernel, chosen.place, problem).config},
+    )
 
 
 def body(chosen: SetUp) -> None:
@@ -96,14 +114,19 @@ def _shown(view: SweepView, chosen: SetUp) -> None:
     """The sweep that is open; of one that cannot be drawn the reason."""
     why_not = loading.why_unreadable(view)
     if why_not:
-        st.error(f"**Sweep {plain(view.id)} cannot be drawn**: {plain(why_not)}. It came from a file; delete it, or open another one.")
+        st.error(
+            f"**Sweep {plain(view.id)} cannot be drawn**: {plain(why_not)}. It came from a file;"
+            " delete it, or open another one."
+        )
         deleting.button("Delete this sweep", [view.id], "_sweep_delete")
         return
     if view.recorded:
         _recorded(view, chosen)
     _which(view)
     watch.panel(view)
-    from tileviz.ui.sweeps import results  # only now: plotly takes its time, and the form is on the screen
+    from tileviz.ui.sweeps import (
+        results,
+    )  # only now: plotly takes its time, and the form is on the screen
 
     results.draw(loading.table(view))
 
@@ -111,10 +134,17 @@ def _shown(view: SweepView, chosen: SetUp) -> None:
 def _recorded(view: SweepView, chosen: SetUp) -> None:
     """Says whose numbers these are, and how to get one's own."""
     words = recorded_words(view.device, view.created)
-    said = f"**{words[:1].upper()}{words[1:]}**: this sweep comes with tileviz and was not measured on this machine."
+    said = (
+        f"**{words[:1].upper()}{words[1:]}**: this sweep comes with tileviz and was not"
+        " measured on this machine."
+    )
     if not store().sweeps(view.kernel, limit=1):
         said += f" No sweep of {plain(view.kernel)} was run here yet"
-        said += f": **Start** searches the space on the left on {chosen.place.word}." if chosen.request is not None else "."
+        said += (
+            f": **Start** searches the space on the left on {chosen.place.word}."
+            if chosen.request is not None
+            else "."
+        )
     st.info(said, icon=":material/bookmark:")
 
 
@@ -138,9 +168,14 @@ def _nothing_yet(chosen: SetUp) -> None:
     if chosen.request is None:
         return
     budget, unique = chosen.request.budget, chosen.request.counted["unique"]
-    about = f"about {budget.seconds:g} s" if budget.seconds else "up to " + f"{min(unique, budget.trials or unique):,} configs"
+    about = (
+        f"about {budget.seconds:g} s"
+        if budget.seconds
+        else "up to " + f"{min(unique, budget.trials or unique):,} configs"
+    )
     st.info(
-        f"**Start** searches the space on the left, {about}, on {plain(chosen.place.word)}. Meanwhile the page can be used,"
+        f"**Start** searches the space on the left, {about}, on {plain(chosen.place.word)}."
+        " Meanwhile the page can be used,"
         " left or closed: the search goes on, and this page finds it again.",
         icon=":material/play_arrow:",
     )

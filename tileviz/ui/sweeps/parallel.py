@@ -28,22 +28,30 @@ def parallel_figure(frame: pd.DataFrame, table: SweepTable) -> go.Figure:
         places = {value: i for i, value in enumerate(values)}
         dimensions.append(
             {
-                "label": html.escape(knob), "values": frame[knob].map(places).tolist(), "tickvals": list(range(len(values))),
+                "label": html.escape(knob), "values": frame[knob].map(places).tolist(),
+                "tickvals": list(range(len(values))),
                 "ticktext": [html.escape(v) for v in values], "range": [-0.2, len(values) - 0.8],
             }
         )  # fmt: skip
     us = (frame["us"] / divisor).tolist()
     dimensions.append({"label": f"latency, {unit}", "values": us})
-    speed = (frame["us"].iloc[-1] / frame["us"]).clip(upper=1).tolist() if len(frame) else []  # the best is drawn last
+    speed = (
+        (frame["us"].iloc[-1] / frame["us"]).clip(upper=1).tolist() if len(frame) else []
+    )  # the best is drawn last
     words = {"size": style.SMALL, "color": style.TEXT}
     line = {
-        "color": speed, "colorscale": SCALE, "showscale": True, "cmin": min(speed, default=0), "cmax": 1,
+        "color": speed, "colorscale": SCALE, "showscale": True, "cmin": min(speed, default=0),
+        "cmax": 1,
         "colorbar": style.SPEED_BAR,
     }  # fmt: skip
     data = [
         {
-            "type": "parcoords", "dimensions": dimensions, "line": line, "unselected": {"line": {"opacity": 0.06}},
-            "labelfont": {"size": style.NAME, "color": style.TEXT}, "tickfont": words, "rangefont": words,
+            "type": "parcoords", "dimensions": dimensions, "line": line,
+            "unselected": {"line": {"opacity": 0.06}},
+            "labelfont": {"size": style.NAME, "color": style.TEXT}, "tickfont": words,
+            "rangefont": words,
         }
     ]  # fmt: skip
-    return go.Figure({"data": data, "layout": {"height": 400, "margin": {"l": 56, "r": 8, "t": 44, "b": 24}}})
+    return go.Figure(
+        {"data": data, "layout": {"height": 400, "margin": {"l": 56, "r": 8, "t": 44, "b": 24}}}
+    )

@@ -1,4 +1,5 @@
-"""A race against TileLang's own AutoTuner: asked for with a sweep or after it, watched, and told beside the sweep's own progress."""
+"""A race against TileLang's own AutoTuner: asked for with a sweep or after it, watched, and told
+beside the sweep's own progress."""
 
 import streamlit as st
 
@@ -14,7 +15,10 @@ from tileviz.ui.sweeps.table import SweepTable
 def after(sweep: str, chosen: SetUp) -> None:
     """Queues the races that the set-up asks for; they begin when the sweep has ended."""
     if chosen.race and chosen.request is not None:
-        waiting.keep(_name(sweep), [race.submit(store(), sweep, number) for number in range(len(chosen.request.problems))])
+        waiting.keep(
+            _name(sweep),
+            [race.submit(store(), sweep, number) for number in range(len(chosen.request.problems))],
+        )
 
 
 def draw(table: SweepTable, problem: int) -> None:
@@ -37,8 +41,10 @@ def draw(table: SweepTable, problem: int) -> None:
 
 
 HELP = (
-    "TileLang's autotune over the same configs, with its own compiler, cache cold, results unchecked, in a process of its own; then its"
-    " best and ours by one timer, in turn. Its seconds are those of AutoTuner.run, this sweep's those of its search, checks included."
+    "TileLang's autotune over the same configs, with its own compiler, cache cold, results"
+    " unchecked, in a process of its own; then its"
+    " best and ours by one timer, in turn. Its seconds are those of AutoTuner.run, this sweep's"
+    " those of its search, checks included."
 )
 
 

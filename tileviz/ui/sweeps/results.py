@@ -1,4 +1,5 @@
-"""What a sweep found: the heatmap with the opened config beside it, and the other views in tabs of which only the open one is drawn."""
+"""What a sweep found: the heatmap with the opened config beside it, and the other views in tabs of
+which only the open one is drawn."""
 
 import streamlit as st
 
@@ -11,8 +12,10 @@ from tileviz.ui.sweeps import map_view, take, views
 from tileviz.ui.sweeps.table import SweepTable
 
 TABS = {
-    "Table": views.draw_top, "Progress": views.draw_progress, "Knobs": views.draw_effects, "Parallel": views.draw_parallel,
-    "Resources": views.draw_against, "Shapes": views.draw_shapes, "Roofline": views.draw_roofline, "Failures": views.draw_failures,
+    "Table": views.draw_top, "Progress": views.draw_progress, "Knobs": views.draw_effects,
+    "Parallel": views.draw_parallel,
+    "Resources": views.draw_against, "Shapes": views.draw_shapes, "Roofline": views.draw_roofline,
+    "Failures": views.draw_failures,
     "Take it along": take.draw,
 }  # fmt: skip
 
@@ -29,7 +32,9 @@ def draw(table: SweepTable) -> None:
     if table.view.target == "cpu":
         st.caption(CPU_CAVEAT)
     names = list(TABS)
-    tabs = st.tabs(names, key=session.VIEW, bind="query-params", on_change="rerun", default=names[0])
+    tabs = st.tabs(
+        names, key=session.VIEW, bind="query-params", on_change="rerun", default=names[0]
+    )
     for tab, drawer in zip(tabs, TABS.values(), strict=True):
         if tab.open:
             with tab:
@@ -40,8 +45,16 @@ def _problem(table: SweepTable) -> int:
     """Which of the sweep's problems the pictures are of."""
     if len(table.problems) == 1:
         return 0
-    own = [{name: value for name, value in p.items() if len({str(q.get(name)) for q in table.problems}) > 1} for p in table.problems]
+    own = [
+        {
+            name: value
+            for name, value in p.items()
+            if len({str(q.get(name)) for q in table.problems}) > 1
+        }
+        for p in table.problems
+    ]
     return st.selectbox(
-        "Problem", range(len(own)), format_func=lambda number: plain(assignments(own[number] or table.problems[number])),
+        "Problem", range(len(own)),
+        format_func=lambda number: plain(assignments(own[number] or table.problems[number])),
         key="sweep_problem", width=360,
     )  # fmt: skip

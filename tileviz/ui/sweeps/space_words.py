@@ -1,4 +1,5 @@
-"""What a person types into the set-up, as values: lists of numbers, problems from sizes with several values, and the count in words."""
+"""What a person types into the set-up, as values: lists of numbers, problems from sizes with
+several values, and the count in words."""
 
 import itertools
 import re
@@ -24,7 +25,8 @@ def words_in(text: str) -> list[str]:
 
 
 def parsed(item, words: Sequence[str]) -> tuple[list[str], str]:
-    """(the words in their one spelling, without those that cannot be meant; a sentence about the first of these or "")."""
+    """(the words in their one spelling, without those that cannot be meant; a sentence about the
+    first of these or "")."""
     good, wrong = [], ""
     for each in words:
         try:
@@ -35,21 +37,29 @@ def parsed(item, words: Sequence[str]) -> tuple[list[str], str]:
 
 
 def problems_of(values: dict[str, list[str]], how: str = EVERY) -> list[dict[str, str]]:
-    """A problem for every combination of the values; or, in step, the first of each, the second of each, and so on, where a field with
-    one value keeps it. Raises BadValue."""
+    """A problem for every combination of the values; or, in step, the first of each, the second of
+    each, and so on, where a field with one value keeps it. Raises BadValue."""
     if how == EVERY:
         size = 1
         for found in values.values():
             size *= max(1, len(found))
         if size > MOST_PROBLEMS:
-            raise BadValue(f"these sizes make {size:,} problems; at most {MOST_PROBLEMS}: give fewer, or take them in step")
-        return [dict(zip(values, found, strict=True)) for found in itertools.product(*values.values())]
+            raise BadValue(
+                f"these sizes make {size:,} problems; at most {MOST_PROBLEMS}: give fewer, or take"
+                " them in step"
+            )
+        return [
+            dict(zip(values, found, strict=True)) for found in itertools.product(*values.values())
+        ]
     lengths = {name: len(found) for name, found in values.items() if len(found) > 1}
     if len(set(lengths.values())) > 1:
         told = ", ".join(f"{name} has {n}" for name, n in lengths.items())
         raise BadValue(f"in step, every size with several values needs equally many: {told}")
     steps = max(lengths.values(), default=1)
-    return [{name: found[step] if len(found) > 1 else found[0] for name, found in values.items()} for step in range(steps)]
+    return [
+        {name: found[step] if len(found) > 1 else found[0] for name, found in values.items()}
+        for step in range(steps)
+    ]
 
 
 def count_words(counted: dict[str, Any]) -> str:
@@ -57,11 +67,14 @@ def count_words(counted: dict[str, Any]) -> str:
     parts = [
         f"{counted[name]:,} {words}"
         for name, words in (
-            ("duplicates", "the same code as another"), ("pruned", "break a rule"), ("unsupported", "this target cannot express"),
+            ("duplicates", "the same code as another"), ("pruned", "break a rule"),
+            ("unsupported", "this target cannot express"),
         )
         if counted[name]
     ]  # fmt: skip
-    return f"{counted['unique']:,} to run of {counted['requested']:,} requested" + (f": {', '.join(parts)}" if parts else "")
+    return f"{counted['unique']:,} to run of {counted['requested']:,} requested" + (
+        f": {', '.join(parts)}" if parts else ""
+    )
 
 
 def rule_lines(counted: dict[str, Any], most: int = 6) -> list[str]:

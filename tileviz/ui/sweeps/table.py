@@ -14,15 +14,29 @@ from tileviz.formats import rate, word
 from tileviz.measured import why_no_best
 from tileviz.store.sweeps import SweepView
 
-MEASURED, FAILED, PRUNED, NOT_RUN, UNTOLD = "measured", "failed", "pruned", "not run", "without a number"
+MEASURED, FAILED, PRUNED, NOT_RUN, UNTOLD = (
+    "measured",
+    "failed",
+    "pruned",
+    "not run",
+    "without a number",
+)
 """UNTOLD ran right, and the file that it came from tells no time or rate of it."""
 
-KIND_OF = {"ok": MEASURED, "pruned": PRUNED, "unsupported": PRUNED, "not_run": NOT_RUN, "cancelled": NOT_RUN}
+KIND_OF = {
+    "ok": MEASURED,
+    "pruned": PRUNED,
+    "unsupported": PRUNED,
+    "not_run": NOT_RUN,
+    "cancelled": NOT_RUN,
+}
 """What a status is drawn as; every other status has failed."""
 
 SHORT = {
-    "pruned": "pruned", "unsupported": "unsupported", "compile_failed": "compile", "launch_failed": "launch", "runtime_failed": "runtime",
-    "wrong_result": "wrong", "timeout": "timeout", "crashed": "crashed", "cancelled": "cancelled", "not_run": "not run",
+    "pruned": "pruned", "unsupported": "unsupported", "compile_failed": "compile",
+    "launch_failed": "launch", "runtime_failed": "runtime",
+    "wrong_result": "wrong", "timeout": "timeout", "crashed": "crashed", "cancelled": "cancelled",
+    "not_run": "not run",
     "implausible": "implausible",
 }  # fmt: skip
 """A status in a cell of the heatmap."""
@@ -34,7 +48,8 @@ RATES = {"latency": "median_us", "TFLOPS": "tflops", "GB/s": "gbps"}
 
 
 class Counts:
-    """Instruction counts of each row. A text is read when it is asked for: a heatmap needs none of them."""
+    """Instruction counts of each row. A text is read when it is asked for: a heatmap needs none of
+    them."""
 
     def __init__(self, texts: Sequence[str | None]) -> None:
         self._texts = texts
@@ -59,8 +74,8 @@ class SweepTable:
 
     view: SweepView
     rows: pd.DataFrame
-    """The store's sweep_columns but config and instructions; and `kind`, `timed` (right, plausible, has a time),
-    `leader` (not the same code as an earlier one), `shared_bytes`."""
+    """The store's sweep_columns but config and instructions; and `kind`, `timed` (right, plausible,
+    has a time), `leader` (not the same code as an earlier one), `shared_bytes`."""
     knobs: pd.DataFrame
     """A column a knob or pass config, values as words."""
     configs: list[dict[str, Any]]
@@ -79,43 +94,65 @@ class SweepTable:
     def varying(self) -> list[str]:
         """Knobs with more than one value that make a difference to the code."""
         idle = set(self.idle)
-        return [name for name, values in self.values.items() if len(values) > 1 and name not in idle]
+        return [
+            name for name, values in self.values.items() if len(values) > 1 and name not in idle
+        ]
 
     @property
     def favourites(self) -> list[str]:
-        """Varying knobs in the order in which they are good axes: numbers before words, flags last."""
-        kind = {name: 0 if all(map(_is_number, self.values[name])) else 1 + (set(self.values[name]) <= FLAGS) for name in self.varying}
+        """Varying knobs in the order in which they are good axes: numbers before words, flags
+        last."""
+        kind = {
+            name: 0
+            if all(map(_is_number, self.values[name]))
+            else 1 + (set(self.values[name]) <= FLAGS)
+            for name in self.varying
+        }
         return sorted(kind, key=lambda name: kind[name])
 
     @cached_property
     def idle(self) -> list[str]:
-        """Knobs with more than one value that change nothing on this target: every config is the same code as one with the first value."""
+        """Knobs with more than one value that change nothing on this target: every config is the
+        same code as one with the first value."""
         own = self.knobs[self.rows["leader"].to_numpy()]
-        return [name for name, values in self.values.items() if len(values) > 1 and own[name].nunique() <= 1]
+        return [
+            name
+            for name, values in self.values.items()
+            if len(values) > 1 and own[name].nunique() <= 1
+        ]
 
     def of_problem(self, problem: int) -> pd.DataFrame:
         return self.rows[self.rows["problem_index"] == problem]
 
     def timed(self, problem: int, leaders: bool = True) -> pd.DataFrame:
-        """The timed rows of a problem, the best first, then the fastest, and last what is launch-bound; by default those with code of
-        their own."""
+        """The timed rows of a problem, the best first, then the fastest, and last what is
+        launch-bound; by default those with code of their own."""
         own = self.of_problem(problem)
         own = own[own["timed"] & (own["leader"] | (not leaders))]
-        order = own.assign(other=own.index != self.best(problem)).sort_values(["launch_bound", "other", "median_us"], kind="stable")
+        order = own.assign(other=own.index != self.best(problem)).sort_values(
+            ["launch_bound", "other", "median_us"], kind="stable"
+        )
         return own.loc[order.index]
 
     def best(self, problem: int) -> int | None:
-        """Index of the row that is the best of a problem (see `measured.best_of`); None where none may be named so."""
+        """Index of the row that is the best of a problem (see `measured.best_of`); None where none
+        may be named so."""
         found = self.view.bests.get(problem)
         return self.index_of(found.ordinal) if found is not None else None
 
     def shares(self, problem: int, values: pd.Series, column: str = "median_us") -> pd.Series:
-        """Speed relative to the best, 0 to 1: its time over others', or others' rates over its own. Those that are tied with it may be
-        quicker by chance."""
+        """Speed relative to the best, 0 to 1: its time over others', or others' rates over its own.
+        Those that are tied with it may be quicker by chance."""
         best, own = self.best(problem), self.of_problem(problem)
         found = own.loc[own["kind"] == MEASURED, column]
         is_time = column == RATES["latency"]
-        base = self.rows.at[best, column] if best is not None else found.min() if is_time else found.max()
+        base = (
+            self.rows.at[best, column]
+            if best is not None
+            else found.min()
+            if is_time
+            else found.max()
+        )
         return (base / values if is_time else values / base).clip(upper=1.0)
 
     def why_no_best(self, problem: int) -> str:
@@ -123,7 +160,8 @@ class SweepTable:
         return why_no_best(self.of_problem(problem).to_dict("records"))
 
     def tied(self, problem: int) -> set[str]:
-        """Trials that the best one does not clearly beat, the best among them; empty when it is alone."""
+        """Trials that the best one does not clearly beat, the best among them; empty when it is
+        alone."""
         found = self.view.tied.get(problem, [])
         return set(found) if len(found) > 1 else set()
 
@@ -134,9 +172,22 @@ class SweepTable:
 
 def table_of(view: SweepView, columns: Mapping[str, list]) -> SweepTable:
     """The table of what `Store.sweep_columns` gave."""
-    rows = pd.DataFrame({name: values for name, values in columns.items() if name not in ("config", "instructions")})
+    rows = pd.DataFrame(
+        {name: values for name, values in columns.items() if name not in ("config", "instructions")}
+    )
     if rows.empty:
-        rows = pd.DataFrame(columns=["ordinal", "problem_index", "status", "reason", "trial", "same_as", "median_us", "ended"])
+        rows = pd.DataFrame(
+            columns=[
+                "ordinal",
+                "problem_index",
+                "status",
+                "reason",
+                "trial",
+                "same_as",
+                "median_us",
+                "ended",
+            ]
+        )
     for name in ("implausible", "launch_bound", "short", "finalist"):
         rows[name] = rows[name].astype(bool) if name in rows else False
     status = rows["status"].where(~rows["implausible"], "implausible")
@@ -148,15 +199,20 @@ def table_of(view: SweepView, columns: Mapping[str, list]) -> SweepTable:
     rows["leader"] = rows["same_as"].isna()
     for name in ("shared_static_bytes", "shared_dynamic_bytes"):
         rows[name] = pd.to_numeric(rows[name], errors="coerce") if name in rows else None
-    rows["shared_bytes"] = rows["shared_static_bytes"].fillna(0) + rows["shared_dynamic_bytes"].fillna(0)
+    rows["shared_bytes"] = rows["shared_static_bytes"].fillna(0) + rows[
+        "shared_dynamic_bytes"
+    ].fillna(0)
     configs = json.loads(f"[{','.join(columns.get('config', ()))}]")
     names = list(dict.fromkeys(name for config in configs for name in config))
-    knobs = pd.DataFrame({name: _words([config.get(name) for config in configs]) for name in names}, index=rows.index)
+    knobs = pd.DataFrame(
+        {name: _words([config.get(name) for config in configs]) for name in names}, index=rows.index
+    )
     return SweepTable(view, rows, knobs, configs, Counts(columns.get("instructions", ())))
 
 
 def _words(values: list) -> list[str]:
-    """Values of a knob as words. Each distinct one is put in words once, where all are of one kind: True equals 1, and 1 equals 1.0."""
+    """Values of a knob as words. Each distinct one is put in words once, where all are of one kind:
+    True equals 1, and 1 equals 1.0."""
     kinds = set(map(type, values))
     if len(kinds) > 1 or not kinds <= {bool, int, float, str}:
         return [word(value) or "default" for value in values]
@@ -178,7 +234,10 @@ def rated(tflops: float | None, gbps: float | None) -> str:
 def differing(ours: dict[str, Any], theirs: dict[str, Any]) -> dict[str, tuple[str, str]]:
     """{knob: (ours, theirs)} where two configs differ."""
     names = dict.fromkeys((*ours, *theirs))
-    pairs = {name: (word(ours.get(name)) or "default", word(theirs.get(name)) or "default") for name in names}
+    pairs = {
+        name: (word(ours.get(name)) or "default", word(theirs.get(name)) or "default")
+        for name in names
+    }
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 

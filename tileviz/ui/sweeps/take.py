@@ -1,4 +1,5 @@
-"""What to take along: the best config as Python, the best ones as a list for TileLang's autotune, and the sweep as a file."""
+"""What to take along: the best config as Python, the best ones as a list for TileLang's autotune,
+and the sweep as a file."""
 
 import streamlit as st
 
@@ -35,7 +36,14 @@ def draw(table: SweepTable, problem: int) -> None:
     with right:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.header("For TileLang's autotune", anchor=False)
-            most = st.segmented_control("Configs", LISTED, default=LISTED[1], required=True, key="take_most", label_visibility="collapsed")
+            most = st.segmented_control(
+                "Configs",
+                LISTED,
+                default=LISTED[1],
+                required=True,
+                key="take_most",
+                label_visibility="collapsed",
+            )
         st.caption("The best configs: `@autotune(configs=configs)`.")
         st.code(autotune_text(table, problem, most), language="python", height=200)
         st.header("Again from a shell", anchor=False)
@@ -48,18 +56,43 @@ def _preset(table: SweepTable) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.header("As a preset", anchor=False, help=PRESET_HELP)
         if view.recorded:
-            st.caption(f"{len(kept):,} of its configs are presets that come with tileviz." if kept else "None of its configs is a preset.")
+            st.caption(
+                f"{len(kept):,} of its configs are presets that come with tileviz."
+                if kept
+                else "None of its configs is a preset."
+            )
         elif kept:
-            st.badge(f"kept for {len(kept):,} problem{'s' if len(kept) > 1 else ''}", color="green", icon=":material/bookmark:")
-            st.button("Forget it", key="_preset_forget", type="tertiary", on_click=_forget, args=([tuned.id for tuned in kept],))
+            st.badge(
+                f"kept for {len(kept):,} problem{'s' if len(kept) > 1 else ''}",
+                color="green",
+                icon=":material/bookmark:",
+            )
+            st.button(
+                "Forget it",
+                key="_preset_forget",
+                type="tertiary",
+                on_click=_forget,
+                args=([tuned.id for tuned in kept],),
+            )
         if not view.recorded and not view.active:
-            words = f"Keep the best of {len(view.best):,} problems" if len(view.best) > 1 else "Keep the best"
+            words = (
+                f"Keep the best of {len(view.best):,} problems"
+                if len(view.best) > 1
+                else "Keep the best"
+            )
             again = "Keep them again" if len(view.best) > 1 else "Keep it again"
-            st.button(again if kept else words, key="_preset_keep", icon=":material/bookmark_add:", on_click=_keep, args=(view.id,))
+            st.button(
+                again if kept else words,
+                key="_preset_keep",
+                icon=":material/bookmark_add:",
+                on_click=_keep,
+                args=(view.id,),
+            )
 
 
 PRESET_HELP = (
-    "The best config of each problem becomes what Explore, Code and the command line start from, for this problem and for like ones on this"
+    "The best config of each problem becomes what Explore, Code and the command line start from,"
+    " for this problem and for like ones on this"
     " target: the nearest problem wins, and the page says which."
 )
 
@@ -79,7 +112,11 @@ def shell_lines(view: SweepView) -> list[str]:
     lines = [f"python -m tileviz show {view.id}"]
     if view.recorded or view.request.get("imported"):
         return lines
-    return [*lines, f"python -m tileviz show {view.id} --keep-best", f"python -m tileviz sweep --resume {view.id}"]
+    return [
+        *lines,
+        f"python -m tileviz show {view.id} --keep-best",
+        f"python -m tileviz sweep --resume {view.id}",
+    ]
 
 
 def best_script(table: SweepTable, problem: int, best: int) -> str:
@@ -91,7 +128,9 @@ def best_script(table: SweepTable, problem: int, best: int) -> str:
     try:
         kernel, target = kernels.kernel(view.kernel), targets.target(view.target)
         device = "cuda" if view.recorded else view.device  # a recorded one goes by its name
-        return script.script(kernel, kernel.problem(table.problems[problem], target.kind), config, target, device)
+        return script.script(
+            kernel, kernel.problem(table.problems[problem], target.kind), config, target, device
+        )
     except kernels.FOREIGN:
         return alone
 
@@ -106,7 +145,8 @@ def _downloads(table: SweepTable) -> None:
         st.caption("The whole sweep as a file, failures included:")
         for form, (title, ending) in FORMATS.items():
             st.download_button(
-                title, data=_maker(table.view.id, form), file_name=f"{table.view.kernel}_{table.view.id}.{ending}", on_click="ignore",
+                title, data=_maker(table.view.id, form),
+                file_name=f"{table.view.kernel}_{table.view.id}.{ending}", on_click="ignore",
                 key=f"take_{form}", icon=":material/download:",
                 mime="text/csv" if form == "csv" else "application/json",
             )  # fmt: skip

@@ -1,4 +1,5 @@
-"""Watches a sweep: done of total, rate, time left, best so far, failures by kind; Cancel and Resume. A tick redraws no chart."""
+"""Watches a sweep: done of total, rate, time left, best so far, failures by kind; Cancel and
+Resume. A tick redraws no chart."""
 
 import time
 
@@ -20,7 +21,8 @@ from tileviz.ui.sweeps.table import SHORT, rated
 TICK_S = 1.0
 
 STATUS_HELP = {
-    "pruned": "Pruned: the config breaks a rule of its kernel or target that is known before compiling, such as more shared memory than a"
+    "pruned": "Pruned: the config breaks a rule of its kernel or target that is known before"
+    " compiling, such as more shared memory than a"
     " block may use. It was not compiled.",
     "unsupported": "The target cannot express it, such as float16 on the CPU.",
     SHORT.get(NOT_RUN, NOT_RUN): "The search ended, or has not come to it yet.",
@@ -34,7 +36,9 @@ LEAST_BETWEEN_CHARTS_S = 4.0
 def panel(view: SweepView) -> None:
     """The sweep's state; while it runs, kept up to date without running the page again."""
     if view.active:
-        st.fragment(guarded(_tick), run_every=TICK_S, key="_sweep_live")(view.id, view.state, view.bests, time.monotonic())
+        st.fragment(guarded(_tick), run_every=TICK_S, key="_sweep_live")(
+            view.id, view.state, view.bests, time.monotonic()
+        )
     else:
         _draw(view)
 
@@ -73,13 +77,27 @@ def _draw(view: SweepView) -> None:
 
 def _buttons(view: SweepView, job: JobView | None) -> None:
     if view.active:
-        st.button("Refresh charts", key="_sweep_refresh", icon=":material/refresh:", on_click=loading.refresh, type="tertiary")
+        st.button(
+            "Refresh charts",
+            key="_sweep_refresh",
+            icon=":material/refresh:",
+            on_click=loading.refresh,
+            type="tertiary",
+        )
         stopping = job is not None and job.state == "cancelling"
-        st.button("Cancel", key="_sweep_cancel", icon=":material/stop:", on_click=_cancel, args=(view.id,), disabled=stopping)
+        st.button(
+            "Cancel",
+            key="_sweep_cancel",
+            icon=":material/stop:",
+            on_click=_cancel,
+            args=(view.id,),
+            disabled=stopping,
+        )
     elif not (view.recorded or view.request.get("imported")) and view.counts.get(NOT_RUN):
         left = view.counts[NOT_RUN]
         st.button(
-            "Resume", key="_sweep_resume", icon=":material/play_arrow:", on_click=_resume, args=(view.id,),
+            "Resume", key="_sweep_resume", icon=":material/play_arrow:", on_click=_resume,
+            args=(view.id,),
             help=f"Runs the rest: {left:,} configs have no result yet. What is done is kept.",
         )  # fmt: skip
 
@@ -91,19 +109,29 @@ def _cancel(sweep: str) -> None:
 
 @guarded
 def _resume(sweep: str) -> None:
-    client.resume(store(), sweep, say=lambda words: st.session_state.update(_link_notes=[f"{words[0].upper()}{words[1:]}."]))
+    client.resume(
+        store(),
+        sweep,
+        say=lambda words: st.session_state.update(_link_notes=[f"{words[0].upper()}{words[1:]}."]),
+    )
     loading.refresh()
     address.show(sweep)
 
 
 def headline(view: SweepView, job: JobView | None = None) -> str:
-    """`running: compile and measure, 12 s`, `queued: 1 job before it`, `done 3 minutes ago: all 48 ran`."""
+    """`running: compile and measure, 12 s`, `queued: 1 job before it`,
+    `done 3 minutes ago: all 48 ran`."""
     if job is not None and job.active:
         if job.state == "running" and job.phase:
-            return f"{view.state}: {runs.TITLES.get(job.phase, job.phase)}, {seconds(time.time() - (job.phase_started or time.time()))}"
+            return (
+                f"{view.state}: {runs.TITLES.get(job.phase, job.phase)},"
+                f" {seconds(time.time() - (job.phase_started or time.time()))}"
+            )
         return runs.headline(job).replace("\\", "")
     when = f" {age(view.ended)}" if view.ended else ""
-    return f"{view.state}{when}" + (f": {view.reason}" if view.reason and view.reason != view.state else "")
+    return f"{view.state}{when}" + (
+        f": {view.reason}" if view.reason and view.reason != view.state else ""
+    )
 
 
 def progress(view: SweepView, pace: Pace) -> float:
@@ -116,17 +144,25 @@ def progress(view: SweepView, pace: Pace) -> float:
 
 
 def pace_words(view: SweepView, pace: Pace) -> str:
-    """`45 of 130 configs, 3.1 a second, 27 s left`: equal configs once, without those that a rule forbids."""
+    """`45 of 130 configs, 3.1 a second, 27 s left`: equal configs once, without those that a rule
+    forbids."""
     budget = view.request.get("budget") or {}
     total = min(pace.total, budget.get("trials") or pace.total)
-    words = [f"{pace.done:,} of {total:,} configs" + (f" (of {pace.total:,} in the space)" if total < pace.total else "")]
+    words = [
+        f"{pace.done:,} of {total:,} configs"
+        + (f" (of {pace.total:,} in the space)" if total < pace.total else "")
+    ]
     if pace.done and view.seconds > 0:
         rate = pace.done / view.seconds
         words.append(f"{rate:.1f} a second" if rate >= 0.1 else f"{rate * 60:.1f} a minute")
         if view.active and pace.done < total:
             left = (total - pace.done) / rate
             left = min(left, budget["seconds"] - view.seconds) if budget.get("seconds") else left
-            words.append(f"about {seconds(max(0.0, left))} left" if left > 0 else "best ones are measured again")
+            words.append(
+                f"about {seconds(max(0.0, left))} left"
+                if left > 0
+                else "best ones are measured again"
+            )
     if view.seconds:
         words.append(f"{seconds(view.seconds)} of search")
     return ", ".join(words)
@@ -134,15 +170,30 @@ def pace_words(view: SweepView, pace: Pace) -> str:
 
 def badges(pace: Pace) -> list[tuple[str, Colour]]:
     """(words, colour) for each status, ok first."""
-    colours: dict[str, Colour] = {"ok": "green", NOT_RUN: "gray", "pruned": "violet", "unsupported": "violet", "cancelled": "gray"}
-    found = sorted(((s, n) for s, n in pace.counts.items() if n), key=lambda item: (item[0] != "ok", -item[1]))
-    return [(f"{SHORT.get(status, status)} {count:,}", colours.get(status, "red")) for status, count in found]
+    colours: dict[str, Colour] = {
+        "ok": "green",
+        NOT_RUN: "gray",
+        "pruned": "violet",
+        "unsupported": "violet",
+        "cancelled": "gray",
+    }
+    found = sorted(
+        ((s, n) for s, n in pace.counts.items() if n), key=lambda item: (item[0] != "ok", -item[1])
+    )
+    return [
+        (f"{SHORT.get(status, status)} {count:,}", colours.get(status, "red"))
+        for status, count in found
+    ]
 
 
 def best_words(view: SweepView) -> str:
     """The best so far, its time, rate and knobs; of several problems the number that have one."""
     if not view.bests:
-        return "no time yet" if view.active else why_no_best(store().sweep_frame(view.id, instructions=False, statuses=("ok",)))
+        return (
+            "no time yet"
+            if view.active
+            else why_no_best(store().sweep_frame(view.id, instructions=False, statuses=("ok",)))
+        )
     if len(view.request["problems"]) > 1:
         return f"a best for {len(view.bests):,} of {len(view.request['problems']):,} problems"
     words = f"best {'so far ' if view.active else ''}{duration_us(view.bests[0].median_us)}"
@@ -150,21 +201,44 @@ def best_words(view: SweepView) -> str:
     if trial is None:
         return words
     tied = len(view.tied.get(0, ()))
-    also = f", tied with {tied - 1:,} other{'s' if tied > 2 else ''}" if tied > 1 and not view.active else ""
+    also = (
+        f", tied with {tied - 1:,} other{'s' if tied > 2 else ''}"
+        if tied > 1 and not view.active
+        else ""
+    )
     return f"{words}, {rated(trial.tflops, trial.gbps)}: {assignments(trial.config)}{also}"
 
 
 def note_words(view: SweepView) -> list[str]:
-    """What else is to be said of a sweep that ended: how busy the device was, what failed after the search, who won a race."""
+    """What else is to be said of a sweep that ended: how busy the device was, what failed after the
+    search, who won a race."""
     busy = view.notes.get("lane_busy")
-    words = [f"The device measured {percent(busy, 0)} of the time after the first compile."] if busy else []
-    raced = [race_words(found) for n in range(len(view.request["problems"])) if (found := race.told(view.notes, n))]
-    return words + [str(text) for name, text in view.notes.items() if name.startswith(("turns", "baselines"))] + raced
+    words = (
+        [f"The device measured {percent(busy, 0)} of the time after the first compile."]
+        if busy
+        else []
+    )
+    raced = [
+        race_words(found)
+        for n in range(len(view.request["problems"]))
+        if (found := race.told(view.notes, n))
+    ]
+    return (
+        words
+        + [
+            str(text)
+            for name, text in view.notes.items()
+            if name.startswith(("turns", "baselines"))
+        ]
+        + raced
+    )
 
 
 def settings_button(view: SweepView, kernel) -> None:
     """Puts a stored sweep's settings into the sidebar."""
     st.button(
-        "Use these settings", key="_sweep_load", type="tertiary", icon=":material/tune:", on_click=space_form.load,
-        args=(kernel, view.request), help="The sidebar's space as this sweep had it, to start it again or a changed one.",
+        "Use these settings", key="_sweep_load", type="tertiary", icon=":material/tune:",
+        on_click=space_form.load,
+        args=(kernel, view.request), help="The sidebar's space as this sweep had it, to start it"
+        " again or a changed one.",
     )  # fmt: skip

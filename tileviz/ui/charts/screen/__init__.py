@@ -33,7 +33,8 @@ RING = (colour.BLACK, colour.WHITE)
 """Of the cell that is open: on any colour one of the two is seen."""
 
 TEXT_PX = style.SMALL
-"""What full screen brings to the size that was chosen: everything of a chart grows with its small words."""
+"""What full screen brings to the size that was chosen: everything of a chart grows with its small
+words."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,11 @@ class Cell:
     """plotly's name of the horizontal axis of its panel: `x`, `x2`."""
 
 
-def chart(figure: go.Figure, *, key: str, alt: str, on_select: Callable[[], None] | None = None) -> None:
-    """Draws a chart that can fill the window. `on_select` is called when a point was clicked, which fades nothing."""
+def chart(
+    figure: go.Figure, *, key: str, alt: str, on_select: Callable[[], None] | None = None
+) -> None:
+    """Draws a chart that can fill the window. `on_select` is called when a point was clicked, which
+    fades nothing."""
     with _box(figure, key, BAR_PX):
         _plot(figure, key, alt, style.CONFIG, on_select)
         _TOOLS(key=_tools(key), data={"chart": key, "cells": False, "text": TEXT_PX})
@@ -62,8 +66,9 @@ def cells(
     on_select: Callable[[], None],
     on_open: Callable[[], None],
 ) -> None:
-    """The same for a chart of cells: its last trace in each panel holds a cell a point, with the text of its line in `text` and what opens
-    it in `customdata`. `on_select` is called for a click, `on_open` for a key: `walked_to` then gives the number."""
+    """The same for a chart of cells: its last trace in each panel holds a cell a point, with the
+    text of its line in `text` and what opens it in `customdata`. `on_select` is called for a click,
+    `on_open` for a key: `walked_to` then gives the number."""
     with _box(figure, key, LINE_PX):
         _plot(figure, key, alt, {**style.CONFIG, "displayModeBar": False}, on_select)
         own = {"opened": asdict(opened) if opened else None, "ring": list(RING)}
@@ -77,19 +82,33 @@ def walked_to(key: str) -> int | None:
     return int(told) if isinstance(told, (int, float)) and not isinstance(told, bool) else None
 
 
-def _plot(figure: go.Figure, key: str, alt: str, config: dict, on_select: Callable[[], None] | None) -> None:
+def _plot(
+    figure: go.Figure, key: str, alt: str, config: dict, on_select: Callable[[], None] | None
+) -> None:
     if on_select is None:
         st.plotly_chart(figure, key=key, config=config, alt=alt, height="stretch")
         return
-    for trace in figure.select_traces(selector=lambda trace: trace.type in FADING and trace.unselected.marker.opacity is None):
+    for trace in figure.select_traces(
+        selector=lambda trace: trace.type in FADING and trace.unselected.marker.opacity is None
+    ):
         trace.unselected.marker.opacity = 1
-    st.plotly_chart(figure, key=key, config=config, alt=alt, height="stretch", on_select=on_select, selection_mode="points")
+    st.plotly_chart(
+        figure,
+        key=key,
+        config=config,
+        alt=alt,
+        height="stretch",
+        on_select=on_select,
+        selection_mode="points",
+    )
 
 
 def _box(figure: go.Figure, key: str, below: int) -> DeltaGenerator:
     """Two containers: the outer one fills the window, the inner one is enlarged in it."""
     outer = st.container(key=f"screen_{key}", gap=None)
-    return outer.container(key=f"page_{key}", height=int(figure.layout.height) + below, border=False, gap=None)
+    return outer.container(
+        key=f"page_{key}", height=int(figure.layout.height) + below, border=False, gap=None
+    )
 
 
 def _tools(key: str) -> str:

@@ -1,4 +1,5 @@
-"""The code pane: a virtualised viewer with search, a legend of instruction classes, a map of highlighted lines, and full screen."""
+"""The code pane: a virtualised viewer with search, a legend of instruction classes, a map of
+highlighted lines, and full screen."""
 
 import functools
 import hashlib
@@ -34,7 +35,8 @@ class Click:
     line: int
     """In the text's own numbers."""
     at_ms: float
-    """The browser's clock: clicks in several panes can reach the server as one change, and this tells which was the last."""
+    """The browser's clock: clicks in several panes can reach the server as one change, and this
+    tells which was the last."""
 
 
 MARKS = {"removed": 1, "added": 2, "changed": 3, "filler": 4}
@@ -43,7 +45,8 @@ MARKS = {"removed": 1, "added": 2, "changed": 3, "filler": 4}
 
 @dataclass(frozen=True)
 class Text:
-    """What a pane shows. It goes to the browser once; in a linked pane a later jump to another line does not send it again."""
+    """What a pane shows. It goes to the browser once; in a linked pane a later jump to another line
+    does not send it again."""
 
     text: str
     language: str
@@ -55,7 +58,8 @@ class Text:
     """{"name", "title", "help"} each."""
     spans: Sequence[Span] = ()
     links: Sequence[int] = ()
-    """row, key, row, key, ...; rows from 1. Panes of one group light up each other's lines that share a key."""
+    """row, key, row, key, ...; rows from 1. Panes of one group light up each other's lines that
+    share a key."""
     numbers: Sequence[int] = ()
     """Shown instead of rows counted from 1, 0 for none; lines are told and asked for by them."""
     marks: Sequence[int] = ()
@@ -69,13 +73,26 @@ class Text:
     def sent(self, known: bool) -> dict:
         """What the browser is told of it; `known`: without what it has already."""
         light = {name: getattr(self, name) for name in ("language", "title", "file", "note", "top")}
-        heavy = {name: None if known else [*getattr(self, name)] for name in ("spans", "links", "numbers", "marks")}
-        return {**light, **heavy, "text": None if known else self.text, "classes": [*self.classes], "tips": dict(self.tips)}
+        heavy = {
+            name: None if known else [*getattr(self, name)]
+            for name in ("spans", "links", "numbers", "marks")
+        }
+        return {
+            **light,
+            **heavy,
+            "text": None if known else self.text,
+            "classes": [*self.classes],
+            "tips": dict(self.tips),
+        }
 
     @property
     def sha(self) -> str:
-        bulky = [[*each] for each in (self.classes, self.spans, self.links, self.numbers, self.marks)]
-        return hashlib.sha256(json.dumps([self.language, self.title, bulky, self.text]).encode()).hexdigest()[:20]
+        bulky = [
+            [*each] for each in (self.classes, self.spans, self.links, self.numbers, self.marks)
+        ]
+        return hashlib.sha256(
+            json.dumps([self.language, self.title, bulky, self.text]).encode()
+        ).hexdigest()[:20]
 
 
 def code_pane(
@@ -91,15 +108,17 @@ def code_pane(
 ) -> Click | None:
     """Draws the pane and gives the last click on a line where `linked`, else None.
 
-    Panes of one `group` are linked, of one height, and full screen together; `together` scrolls them as one. A pane without a group is no
-    higher than its text. `on_step` is called with 1 or -1 when the reader asks for the next or the previous text.
+    Panes of one `group` are linked, of one height, and full screen together; `together` scrolls
+    them as one. A pane without a group is no higher than its text. `on_step` is called with 1 or -1
+    when the reader asks for the next or the previous text.
     """
     sha = text.sha
     have = (st.session_state.get(key) or {}).get("have") if linked else None
     result = _PANE(
         key=key,
         data={
-            "sha": sha, "have": have, **text.sent(have == sha), "line": line, "linked": linked, "height": height, "place": key,
+            "sha": sha, "have": have, **text.sent(have == sha), "line": line, "linked": linked,
+            "height": height, "place": key,
             "group": group, "together": together, "steps": on_step is not None,
         },
         on_click_change=lambda: None,
