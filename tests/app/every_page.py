@@ -46,6 +46,7 @@ class Draw:
     flags: str
     """`usual`: the kernel's own flags and choices. `other`: every flag the other way, every choice but the dtype its last."""
     dtype: str
+    """Where its kernel has it; else the kernel's default."""
     place: str
     result: str
 
@@ -97,7 +98,7 @@ def _has_flags(kernel: str) -> bool:
 
 def problem_of(draw: Draw) -> Problem:
     kernel = kernels.kernel(draw.kernel)
-    values = {"dtype": draw.dtype}
+    values = {"dtype": draw.dtype} if draw.dtype in kernel.field("dtype").choices else {}
     if draw.flags == "other":
         values |= {f.name: not f.default for f in kernel.fields if isinstance(f, Flag)}
         values |= {f.name: f.choices[-1] for f in kernel.fields if isinstance(f, Choice) and f.name != "dtype"}

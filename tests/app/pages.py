@@ -21,5 +21,5 @@ def opened(page: str = "", **words: str) -> AppTest:
 
 def texts(app: AppTest) -> str:
     """Every word on the page."""
-    kinds = ("title", "header", "subheader", "markdown", "caption", "warning", "error", "info", "success", "code")
+    kinds = ("title", "header", "subheader", "markdown", "caption", "warning", "error", "info", "success", "code", "text")
     return "\n".join(str(element.value) for kind in kinds for element in getattr(app, kind))

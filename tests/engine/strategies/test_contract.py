@@ -92,8 +92,15 @@ def test_an_empty_space_is_over_at_once_and_one_config_is_enough(name):
 
 
 def test_an_unknown_strategy_says_what_exists():
-    with pytest.raises(UnknownName, match="no strategy 'genetic'; known: grid, local, model, random, tpe"):
+    with pytest.raises(UnknownName, match=f"no strategy 'genetic'; known: {', '.join(sorted(STRATEGIES))}$"):
         strategy("genetic")
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_estimates_change_the_order_of_those_strategies_alone_that_want_them(name):
+    estimates = [float((37 * place) % len(CONFIGS)) for place in range(len(CONFIGS))]
+    without, given = strategy(name)(CONFIGS, 0), strategy(name)(CONFIGS, 0, estimates)
+    assert (without.ask() != given.ask()) == strategy(name).uses_estimates
 
 
 def test_the_model_asks_in_the_order_of_its_estimates():

@@ -18,12 +18,14 @@ class Strategy:
     title = ""
     adaptive = False
     """True when what was told decides what is asked: then few configs are compiled ahead."""
+    uses_estimates = False
+    """True when `estimates` are wanted: without it they are not worked out, and it is empty."""
 
     def __init__(
         self, configs: Sequence[Config], seed: int = 0, estimates: Sequence[float] = ()
     ) -> None:
-        """`estimates`: predicted microseconds of each config, or empty where no model knows the
-        kernel."""
+        """`estimates`: predicted microseconds of each config, or empty where none are wanted
+        or no model knows the kernel."""
         self.configs = tuple(configs)
         self.estimates = tuple(estimates)
         self.random = random.Random(seed)

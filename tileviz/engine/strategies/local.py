@@ -10,6 +10,7 @@ FIRST = 8
 class Local(Strategy):
     title = "the neighbourhood of the best"
     adaptive = True
+    uses_estimates = True
 
     def begin(self) -> None:
         names = list(self.configs[0]) if self.configs else []

@@ -11,6 +11,7 @@ SPREAD = 0.03
 
 class Model(Strategy):
     title = "the model's favourites first"
+    uses_estimates = True
 
     def begin(self) -> None:
         order = list(self.unseen)

@@ -10,6 +10,7 @@ from tileviz.compiler import targets
 from tileviz.compiler.machine_code import compiler_flags
 from tileviz.engine.jobs.compile import stored_code
 from tileviz.engine.jobs.compiled import blank_trial, with_code
+from tileviz.engine.strategies import strategy
 from tileviz.engine.sweeps.measure import KEPT_SHORT
 from tileviz.engine.sweeps.model import machine_of, predict_us
 from tileviz.engine.sweeps.pool import CompilePool, Item
@@ -27,8 +28,6 @@ AHEAD = 8
 
 LAST_CONFIG_S = 5.0
 """Seconds that the config on the device may go on when the budget of seconds is spent."""
-
-ORDERED_BY_MODEL = ("model", "local")
 
 
 class MainPass:
@@ -289,7 +288,7 @@ def search_of(store: Store, sweep: str, request: SweepRequest) -> Search:
     """What to try next, from the sweep's rows; by the model's estimates where the strategy takes
     them."""
     rows = store.sweep_frame(sweep, instructions=False)
-    if request.strategy not in ORDERED_BY_MODEL:
+    if not strategy(request.strategy).uses_estimates:
         return Search(request.strategy, request.seed, rows)
     described, device = (
         kernel_of(request.kernel),
