@@ -1,0 +1,162 @@
+"""The child that opens a file: forks one process that runs its script and one that reads its call sites, and outlives both.
+
+`python -m tileviz.engine.processes.opened_child REQUEST.json`. What the two see is told in files of the scratch folder the moment they
+see it. This process runs no code of the file.
+"""
+
+import ctypes
+import json
+import os
+import resource
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NoReturn
+
+import msgspec
+
+from tileviz.compiler import pipeline
+from tileviz.compiler import targets as known_targets
+from tileviz.errors import TilevizError
+from tileviz.kernels.opened import events, holding, merging, texts
+from tileviz.kernels.opened.found import Code
+from tileviz.kernels.opened.scripts import EACH_S, Asked, Opening
+
+ENDS_S = 5.0
+"""Grace after the script's own time, before it is killed: it may be in a call that no signal interrupts."""
+
+LOOKS_S = 0.05
+
+PR_SET_CHILD_SUBREAPER = 36
+
+
+def main(request: dict) -> None:
+    """Opens the file of a request, as `opening` writes it."""
+    import tilelang  # noqa: F401  before anything is forked: it takes seconds
+    import torch  # noqa: F401
+
+    tests = None if request["tests"] is None else tuple(request["tests"])
+    asked = Asked(Path(request["file"]), request["hash"], Path(request["scratch"]), request["seconds"], tests)
+    Child(asked, Path(request["told"]), request["targets"], request["memory_bytes"]).open()
+
+
+class Child:
+    """The parent of the two processes: it starts them, outlives them, and waits for those that hold their programs."""
+
+    def __init__(self, asked: Asked, told: Path, targets: list[str], memory_bytes: int) -> None:
+        self.asked = asked
+        self.told = told
+        self.memory_bytes = memory_bytes
+        self.compiled = compiler(targets) if targets else None
+        self.own = events.Events(told, "parent")
+        self.seconds = asked.seconds + EACH_S + ENDS_S
+        (asked.scratch / holding.FOLDER).mkdir(exist_ok=True)
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # what a holder's script leaves behind comes to us
+
+    def open(self) -> None:
+        """The script first; the call sites where it left a factory out."""
+        self.own.tell("ready")
+        status = self._forked(merging.RECORDED, lambda opening: opening.record())
+        if not self._told("ended"):
+            self.own.tell("ended", **how_it_ended(status, self.asked.seconds))
+        self._finish()
+        known = {event["title"] for event in self._told("kernel")}
+        if any(factory.title not in known for factory in self._factories()):
+            status = self._forked(merging.READ, lambda opening: opening.read(known))
+            if status != 0:
+                self.own.tell("unread", said=how_it_ended(status, self.asked.seconds)["said"])
+            self._finish()
+        self.own.tell("over")
+
+    def _forked(self, part: str, work: Callable[[Opening], None]) -> int | None:
+        """Works in a process of its own session; gives its exit status, negative for a signal, None where it had to be killed."""
+        sys.stdout.flush()
+        pid = os.fork()
+        if not pid:
+            self._work(part, work)
+        end = time.monotonic() + self.seconds
+        while time.monotonic() < end:
+            ended = reap()
+            if pid in ended:
+                return ended[pid]
+            time.sleep(LOOKS_S)
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        return None
+
+    def _work(self, part: str, work: Callable[[Opening], None]) -> NoReturn:
+        """What a forked process does. Never returns."""
+        os.setsid()
+        own = events.Events(self.told, part)
+        status = 1
+        try:
+            resource.setrlimit(resource.RLIMIT_DATA, (self.memory_bytes, self.memory_bytes))
+            work(Opening(self.asked, own, holding.holder(self.asked.scratch, own, holding.Limits(), self.compiled)))
+            status = 0
+        except BaseException as error:  # the script may still raise anything
+            own.tell("ended", how="raised", said=f"{type(error).__name__}: {error}" if type(error) is not RuntimeError else str(error))
+        finally:
+            os._exit(status)
+
+    def _finish(self) -> None:
+        """Lets the holders work to their end."""
+        while holding.at_work(self.asked.scratch):
+            reap()
+            time.sleep(LOOKS_S)
+
+    def _told(self, name: str) -> list[dict]:
+        return [event for event in events.read(self.told) if event["event"] == name]
+
+    def _factories(self) -> list[texts.Factory]:
+        return texts.factories(self.asked.file.read_text("utf-8-sig")) if self.asked.file.is_file() else []
+
+
+def reap() -> dict[int, int]:
+    """Exit statuses of all children that ended since the last look, negative for a signal."""
+    ended = {}
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return ended
+        if not pid:
+            return ended
+        ended[pid] = os.waitstatus_to_exitcode(status)
+
+
+def how_it_ended(status: int | None, seconds: float) -> dict[str, str]:
+    """`how` and `said` of a process that could not say so itself."""
+    if status is None:
+        return {"how": "timeout", "said": f"it hung, and was killed some time after {seconds:g} s"}
+    if status < 0:
+        return {"how": "killed", "said": f"it was killed by {signal.Signals(-status).name}"}
+    return {"how": "exited", "said": f"it left with os._exit({status})"}
+
+
+def compiler(targets: list[str]) -> Callable:
+    """What a holder compiles its program with: yields a dict for each target, as `found.Code` takes it."""
+
+    def compiled(program, pass_configs: dict, flags: list[str]) -> Iterator[dict]:
+        configs = {str(getattr(name, "value", name)): value for name, value in pass_configs.items()}
+        configs |= {"tl.device_compile_flags": flags} if flags else {}
+        for name in targets:
+            yield msgspec.to_builtins(code_of(program, name, configs))
+
+    return compiled
+
+
+def code_of(program, target: str, configs: dict) -> Code:
+    """What tileviz's compiler makes of a T.prim_func, or its reason."""
+    try:
+        made = pipeline.compile_program(lambda: program, known_targets.target(target), configs, key="opened")
+    except TilevizError as error:
+        last = next((line for line in reversed(error.detail.splitlines()) if line.strip()), "")
+        return Code(target=target, reason=f"{error.message} ({last.strip()[:300]})" if last else error.message)
+    found = made.resources
+    return Code(target=target, cuda_lines=made.source.count("\n") + 1, registers=found.registers, spill_bytes=found.spill_bytes)
+
+
+if __name__ == "__main__":
+    main(json.loads(Path(sys.argv[1]).read_text()))

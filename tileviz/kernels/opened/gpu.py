@@ -1,0 +1,166 @@
+"""Makes a machine without a GPU look like one H200 to a script: what says cuda lands on the CPU.
+
+Nothing of it is undone: it runs in a child that ends with the script.
+"""
+
+import contextlib
+import types
+
+NAME = "NVIDIA H200"
+CAPABILITY = (9, 0)
+ARCHITECTURE = "sm_90a"
+SM_COUNT = 132
+MEMORY_BYTES = 141 << 30
+
+SILENT = (
+    "synchronize", "empty_cache", "manual_seed", "manual_seed_all", "reset_peak_memory_stats", "ipc_collect",
+    "_lazy_init", "init", "set_device", "reset_max_memory_allocated", "cudart",
+)  # fmt: skip
+"""Functions of torch.cuda that do nothing here."""
+
+NOTHING_USED = ("memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved")
+
+
+def stand_in() -> None:
+    """Answers torch.cuda's questions as one H200 would."""
+    import torch
+
+    cuda = torch.cuda
+    for name in SILENT:
+        setattr(cuda, name, _nothing)
+    for name in NOTHING_USED:
+        setattr(cuda, name, _answer(0))
+    answers = {
+        "is_available": True, "is_initialized": True, "device_count": 1, "current_device": 0, "is_bf16_supported": True,
+        "get_device_capability": CAPABILITY, "get_device_name": NAME, "get_device_properties": _properties(),
+        "mem_get_info": (MEMORY_BYTES, MEMORY_BYTES),
+    }  # fmt: skip
+    for name, value in answers.items():
+        setattr(cuda, name, _answer(value))
+    cuda.Event, cuda.Stream = Event, Stream
+    cuda.stream = lambda stream: stream if stream is not None else Stream()
+    cuda.current_stream = cuda.default_stream = lambda *args: Stream()
+    cuda.device = lambda *args: contextlib.nullcontext()
+    torch.version.cuda = "13.0"
+    torch.set_default_device = _nothing
+    torch.Generator = _generator(torch.Generator)
+    torch.set_num_threads(1)  # children are forked from here
+
+
+@contextlib.contextmanager
+def target():
+    """TileLang's `auto` is Hopper here: without a GPU it would be a CPU."""
+    from tilelang import tvm
+
+    with tvm.target.Target({"kind": "cuda", "arch": ARCHITECTURE}):
+        yield
+
+
+def on_cpu(origins):
+    """The mode under which a script runs: every device cuda is the CPU, tensors say that they are on cuda, and what is computed from a
+    kernel's output is known by `origins` (checks.Origins)."""
+    import torch
+    from torch.overrides import TorchFunctionMode
+
+    first_device = torch.device("cuda", 0)
+
+    def is_cuda(device) -> bool:
+        if isinstance(device, torch.device):
+            return device.type == "cuda"
+        return isinstance(device, str) and device.startswith("cuda")
+
+    class OnCpu(TorchFunctionMode):
+        def __torch_function__(self, func, _types, args=(), kwargs=None):
+            kwargs = dict(kwargs or {})
+            name = getattr(func, "__name__", "")
+            if func is torch.Tensor.cuda:
+                return args[0]
+            if name == "__get__":
+                owner = getattr(func, "__self__", None)
+                if owner is torch.Tensor.is_cuda:
+                    return True
+                if owner is torch.Tensor.device:
+                    return first_device
+            if name == "get_device":
+                return 0
+            device = kwargs.get("device")
+            if is_cuda(device) or (isinstance(device, int) and not isinstance(device, bool)):
+                kwargs["device"] = "cpu"
+            if kwargs.get("pin_memory"):
+                kwargs["pin_memory"] = False
+            args = tuple("cpu" if is_cuda(arg) else arg for arg in args)
+            return origins.follow(func(*args, **kwargs), args)
+
+    return OnCpu()
+
+
+class Event:
+    """A CUDA event: any two of them lie one millisecond apart."""
+
+    def __init__(self, *args, **kwargs) -> None: ...
+
+    def record(self, *args) -> None: ...
+
+    def synchronize(self) -> None: ...
+
+    def wait(self, *args) -> None: ...
+
+    def query(self) -> bool:
+        return True
+
+    def elapsed_time(self, other) -> float:
+        return 1.0
+
+
+class Stream:
+    """A CUDA stream on which everything has happened."""
+
+    cuda_stream = 0
+
+    def __init__(self, *args, **kwargs) -> None: ...
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *args) -> bool:
+        return False
+
+    def synchronize(self) -> None: ...
+
+    def wait_stream(self, *args) -> None: ...
+
+    def wait_event(self, *args) -> None: ...
+
+    def record_event(self, *args) -> Event:
+        return Event()
+
+
+def _nothing(*args, **kwargs) -> None:
+    return None
+
+
+def _answer(value):
+    return lambda *args, **kwargs: value
+
+
+def _properties() -> types.SimpleNamespace:
+    """Source: the H200's own `cudaDeviceProp`."""
+    return types.SimpleNamespace(
+        name=NAME, major=CAPABILITY[0], minor=CAPABILITY[1], multi_processor_count=SM_COUNT, total_memory=MEMORY_BYTES, warp_size=32,
+        shared_memory_per_block=49152, shared_memory_per_block_optin=232448, shared_memory_per_multiprocessor=233472,
+        L2_cache_size=50 << 20, max_threads_per_multi_processor=2048, regs_per_multiprocessor=65536, gcnArchName="", is_integrated=False,
+    )  # fmt: skip
+
+
+def _generator(real):
+    """A stand-in for torch.Generator, a class, as annotations say `torch.Generator | None`."""
+
+    class Meta(type):
+        def __instancecheck__(cls, instance) -> bool:
+            return isinstance(instance, real)
+
+    class Generator(metaclass=Meta):
+        def __new__(cls, device="cpu"):
+            return real("cpu")
+
+    return Generator
