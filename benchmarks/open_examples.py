@@ -8,13 +8,14 @@ script (else one of the others) was compiled for one of them. With --out, files 
 
 import argparse
 import json
+import random
 import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tileviz.engine.processes import opening
-from tileviz.errors import TilevizError
+from tileviz.errors import BadRequest
 from tileviz.kernels.opened import found
 from tileviz.kernels.opened.found import Found, FoundKernel
 
@@ -22,15 +23,22 @@ from tileviz.kernels.opened.found import Found, FoundKernel
 HOLDS_KERNEL = re.compile(r"@tilelang\.jit|T\.prim_func|tilelang\.compile")
 
 
+BATCH = 8
+"""Files opened from one process that imported torch and TileLang once."""
+
+
 def main() -> None:
     asked = arguments()
     files = kernel_files(asked.checkout, asked.only)
     known = read(asked.out) if asked.out else {}
     todo = [file for file in files if file not in known]
+    random.Random(0).shuffle(todo)  # so that what was done when it was stopped says something of the rest
+    batches = [todo[at : at + BATCH] for at in range(0, len(todo), BATCH)]
     with ThreadPoolExecutor(asked.abreast) as pool:
-        for file, document in zip(todo, pool.map(lambda file: opened(asked, file), todo), strict=True):
-            known[file] = document
-            print(line_of(file, document), flush=True)
+        for documents in pool.map(lambda batch: opened(asked, batch), batches):
+            for document in documents:
+                known[document["file"]] = document
+                print(line_of(document), flush=True)
     print(summary({file: known[file] for file in files}))
 
 
@@ -53,19 +61,23 @@ def kernel_files(checkout: Path, only: str) -> list[str]:
     return [name for path in files if any(word in (name := str(path.relative_to(examples))) for word in words)]
 
 
-def opened(asked: argparse.Namespace, file: str) -> dict:
-    """{"file", "seconds", and "found" or "error"}; kept in --out at once."""
+def opened(asked: argparse.Namespace, files: list[str]) -> list[dict]:
+    """{"file", "seconds", and "found" or "error"} of each; kept in --out at once. The seconds are the mean of those opened together."""
     began = time.monotonic()
-    request = opening.Request(asked.checkout / "examples" / file, targets=asked.targets, seconds=asked.timeout)
-    try:
-        document = {"file": file, "found": found.to_json(opening.open_file(request))}
-    except TilevizError as error:
-        document = {"file": file, "error": error.message, "detail": error.detail[-500:]}
-    document["seconds"] = round(time.monotonic() - began, 1)
+    examples = asked.checkout / "examples"
+    answers = opening.open_files([opening.Request(examples / file, targets=asked.targets, seconds=asked.timeout) for file in files])
+    seconds = round((time.monotonic() - began) / len(files), 1)
+    documents = [{"file": file, "seconds": seconds, **answered(answer)} for file, answer in zip(files, answers, strict=True)]
     if asked.out:
         with asked.out.open("a") as out:
-            out.write(json.dumps(document) + "\n")
-    return document
+            out.writelines(json.dumps(document) + "\n" for document in documents)
+    return documents
+
+
+def answered(answer: Found | BadRequest) -> dict:
+    if isinstance(answer, BadRequest):
+        return {"error": answer.message, "detail": answer.detail[-500:]}
+    return {"found": found.to_json(answer)}
 
 
 def read(out: Path) -> dict[str, dict]:
@@ -96,14 +108,14 @@ def kernel_reason(kernel: FoundKernel) -> str:
     return f"{kernel.name}: {kernel.code[0].reason}"
 
 
-def line_of(file: str, document: dict) -> str:
+def line_of(document: dict) -> str:
     why = why_not(document)
     counts = ""
     if "found" in document:
         one: Found = found.from_json(document["found"])
         ways = [kernel.how or "missing" for kernel in one.kernels]
         counts = ", ".join(f"{ways.count(way)} {way}" for way in ("recorded", "read", "missing") if way in ways) + f", script {one.ended}"
-    return f"{document['seconds']:6.1f} s {'open' if not why else 'NOT '} {file:<75} {counts} {why[:160]}"
+    return f"{document['seconds']:6.1f} s {'open' if not why else 'NOT '} {document['file']:<75} {counts} {why[:160]}"
 
 
 def summary(documents: dict[str, dict]) -> str:

@@ -7,7 +7,7 @@ import time
 import traceback
 
 from tileviz import settings
-from tileviz.cli import arguments, cancel, delete, diff, doctor, kernels, presets, serve, sweep, terminal, trials
+from tileviz.cli import arguments, cancel, delete, diff, doctor, kernels, open, presets, serve, sweep, terminal, trials
 from tileviz.errors import BadRequest, TilevizError
 from tileviz.store import tileviz_home
 
@@ -15,7 +15,7 @@ COMMANDS = {
     "doctor": doctor.doctor, "kernels": kernels.kernels, "compile": trials.compile, "run": trials.run, "show": sweep.show,
     "diff": diff.diff, "presets": presets.presets,
     "sweep": sweep.sweep, "export": sweep.export, "import": sweep.bring_in, "delete": delete.delete,
-    "cancel": cancel.cancel,
+    "cancel": cancel.cancel, "open": open.open,
     "serve": serve.serve,
 }  # fmt: skip
 

@@ -22,11 +22,16 @@ def family(pid: int, mark: str) -> set[int]:
         found |= more
 
 
-def kill(pid: int, mark: str) -> int:
-    """Kills the family of `pid`, it last, as what its members leave behind comes to it; gives how many were killed."""
+def kill_below(pid: int) -> None:
+    """Kills what descends from this process, and waits for nothing."""
+    kill(pid, "", spared=True)
+
+
+def kill(pid: int, mark: str, spared: bool = False) -> int:
+    """Kills the family of `pid`, it last or `spared`, as what its members leave behind comes to it; gives how many were killed."""
     killed = set()
     for _ in range(KILL_ROUNDS):
-        alive = {one for one in family(pid, mark) if _state(one) != "Z"}
+        alive = {one for one in family(pid, mark) if _state(one) != "Z"} - ({pid} if spared else set())
         if not alive:
             break
         for one in sorted(alive - {pid}) or [pid]:
@@ -76,7 +81,7 @@ def _stat(pid: int) -> list[str]:
 
 
 def _carries(pid: int, mark: str) -> bool:
-    return f"{MARK}={mark}".encode() in _read(pid, "environ").split(b"\0")
+    return bool(mark) and f"{MARK}={mark}".encode() in _read(pid, "environ").split(b"\0")
 
 
 def _resident(pid: int) -> int:

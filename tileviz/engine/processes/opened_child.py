@@ -1,6 +1,6 @@
 """The child that opens a file: forks one process that runs its script and one that reads its call sites, and outlives both.
 
-`python -m tileviz.engine.processes.opened_child REQUEST.json`. What the two see is told in files of the scratch folder the moment they
+`python -m tileviz.engine.processes.opened_child REQUEST.json ...`. What the two see is told in files of the scratch folder the moment they
 see it. This process runs no code of the file.
 """
 
@@ -10,6 +10,7 @@ import os
 import resource
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,10 +20,11 @@ import msgspec
 
 from tileviz.compiler import pipeline
 from tileviz.compiler import targets as known_targets
+from tileviz.engine.processes import family
 from tileviz.errors import TilevizError
 from tileviz.kernels.opened import events, holding, merging, texts
 from tileviz.kernels.opened.found import Code
-from tileviz.kernels.opened.scripts import EACH_S, Asked, Opening
+from tileviz.kernels.opened.scripts import EACH_S, Asked, Opening, load
 
 ENDS_S = 5.0
 """Grace after the script's own time, before it is killed: it may be in a call that no signal interrupts."""
@@ -32,28 +34,53 @@ LOOKS_S = 0.05
 PR_SET_CHILD_SUBREAPER = 36
 
 
-def main(request: dict) -> None:
-    """Opens the file of a request, as `opening` writes it."""
-    import tilelang  # noqa: F401  before anything is forked: it takes seconds
-    import torch  # noqa: F401
+def main(requests: list[dict]) -> None:
+    """Opens the file of each request, as `opening` writes them, one after another, each in a process of its own where there are several."""
+    threading.Thread(target=end_with_parent, daemon=True).start()
+    load()
+    adopt()
+    if len(requests) == 1:
+        Child(requests[0]).open()
+        return
+    for request in requests:
+        pid = os.fork()
+        if not pid:
+            try:
+                Child(request).open()
+            finally:
+                os._exit(0)
+        os.waitpid(pid, 0)
+        family.kill_below(os.getpid())
+        reap()
 
-    tests = None if request["tests"] is None else tuple(request["tests"])
-    asked = Asked(Path(request["file"]), request["hash"], Path(request["scratch"]), request["seconds"], tests)
-    Child(asked, Path(request["told"]), request["targets"], request["memory_bytes"]).open()
+
+def end_with_parent() -> None:
+    """Waits for the end of standard input, which whoever asked holds open, and then ends all that goes on here."""
+    while os.read(0, 4096):
+        continue
+    family.kill_below(os.getpid())
+    os._exit(1)
+
+
+def adopt() -> None:
+    """What the processes below leave behind comes to this one."""
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 class Child:
     """The parent of the two processes: it starts them, outlives them, and waits for those that hold their programs."""
 
-    def __init__(self, asked: Asked, told: Path, targets: list[str], memory_bytes: int) -> None:
-        self.asked = asked
-        self.told = told
-        self.memory_bytes = memory_bytes
-        self.compiled = compiler(targets) if targets else None
-        self.own = events.Events(told, "parent")
-        self.seconds = asked.seconds + EACH_S + ENDS_S
-        (asked.scratch / holding.FOLDER).mkdir(exist_ok=True)
-        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # what a holder's script leaves behind comes to us
+    def __init__(self, request: dict) -> None:
+        tests = None if request["tests"] is None else tuple(request["tests"])
+        places = [Path(request[name]) for name in ("scratch", "told")]
+        self.asked = Asked(Path(request["file"]), request["hash"], *places, request["seconds"], tests)
+        self.told = self.asked.told
+        self.memory_bytes = request["memory_bytes"]
+        self.compiled = compiler(request["targets"]) if request["targets"] else None
+        self.own = events.Events(self.told, "parent")
+        self.seconds = self.asked.seconds + EACH_S + ENDS_S
+        (self.told / holding.FOLDER).mkdir()
+        adopt()
 
     def open(self) -> None:
         """The script first; the call sites where it left a factory out."""
@@ -63,7 +90,7 @@ class Child:
             self.own.tell("ended", **how_it_ended(status, self.asked.seconds))
         self._finish()
         known = {event["title"] for event in self._told("kernel")}
-        if any(factory.title not in known for factory in self._factories()):
+        if any(factory.title not in known and factory.is_outermost for factory in self._factories()):
             status = self._forked(merging.READ, lambda opening: opening.read(known))
             if status != 0:
                 self.own.tell("unread", said=how_it_ended(status, self.asked.seconds)["said"])
@@ -89,11 +116,13 @@ class Child:
     def _work(self, part: str, work: Callable[[Opening], None]) -> NoReturn:
         """What a forked process does. Never returns."""
         os.setsid()
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(nothing, 0)
         own = events.Events(self.told, part)
         status = 1
         try:
             resource.setrlimit(resource.RLIMIT_DATA, (self.memory_bytes, self.memory_bytes))
-            work(Opening(self.asked, own, holding.holder(self.asked.scratch, own, holding.Limits(), self.compiled)))
+            work(Opening(self.asked, own, holding.holder(own, holding.Limits(), self.compiled)))
             status = 0
         except BaseException as error:  # the script may still raise anything
             own.tell("ended", how="raised", said=f"{type(error).__name__}: {error}" if type(error) is not RuntimeError else str(error))
@@ -102,7 +131,7 @@ class Child:
 
     def _finish(self) -> None:
         """Lets the holders work to their end."""
-        while holding.at_work(self.asked.scratch):
+        while holding.at_work(self.told):
             reap()
             time.sleep(LOOKS_S)
 
@@ -159,4 +188,4 @@ def code_of(program, target: str, configs: dict) -> Code:
 
 
 if __name__ == "__main__":
-    main(json.loads(Path(sys.argv[1]).read_text()))
+    main([json.loads(Path(path).read_text()) for path in sys.argv[1:]])

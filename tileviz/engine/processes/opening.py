@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from tileviz.engine.processes import family
 from tileviz.errors import BadRequest
 from tileviz.kernels.opened import events, merging, texts
@@ -37,7 +39,7 @@ TAIL_BYTES = 8192
 FOLDERS = (
     "HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "TILELANG_CACHE_DIR", "TILELANG_TMP_DIR",
     "TORCH_EXTENSIONS_DIR", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "TRITON_HOME", "TORCH_HOME", "HF_HOME", "CUDA_CACHE_PATH",
-    "MPLCONFIGDIR", "PYTHONPYCACHEPREFIX", "TILEVIZ_HOME",
+    "MPLCONFIGDIR", "TILEVIZ_HOME",
 )  # fmt: skip
 """Variables that lead a script's files into its scratch folder."""
 
@@ -62,52 +64,92 @@ class Request:
     memory_bytes: int = MEMORY_BYTES
 
 
+@dataclass(frozen=True)
+class Task:
+    """A request whose file was read."""
+
+    request: Request
+    path: Path
+    text: str
+    hash: str
+
+
 def open_file(request: Request) -> Found:
     """What a file holds. Runs it, in a child that is gone afterwards.
 
     Raises BadRequest for what is no Python file, and for one in which nothing is a kernel.
     """
+    [answer] = open_files([request])
+    if isinstance(answer, BadRequest):
+        raise answer
+    return answer
+
+
+def open_files(requests: Sequence[Request]) -> list[Found | BadRequest]:
+    """What each file holds, or why it cannot be opened; one after another, from one process that imported torch and TileLang once."""
+    tasks = [_task(request) for request in requests]
+    right = [task for task in tasks if isinstance(task, Task)]
+    answers = iter(_opened(right) if right else ())
+    return [task if isinstance(task, BadRequest) else next(answers) for task in tasks]
+
+
+def _task(request: Request) -> Task | BadRequest:
     path = Path(os.path.abspath(request.file))
-    text, hash_ = texts.text_of(path)
+    try:
+        return Task(request, path, *texts.text_of(path))
+    except BadRequest as error:
+        return error
+
+
+def _opened(tasks: list[Task]) -> list[Found | BadRequest]:
     scratch = Path(tempfile.mkdtemp(prefix="tileviz-open-")).resolve()
     try:
-        run = Run(request, path, hash_, scratch)
+        run = Run(tasks, scratch)
         run.wait()
-        told = events.read(run.told)
-        found = found_in(told, path, texts.factories(text), hash_)
+        return [_answer(task, events.read(told), run) for task, told in zip(tasks, run.told, strict=True)]
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-    troubles = [*found.troubles, *run.troubles, *_changed(path, hash_)]
-    found = _replaced(found, troubles=tuple(troubles), printed=run.printed)
-    if not found.kernels:
-        raise BadRequest(f"{path} holds no TileLang kernel that could be found{_because(found)}", found.printed)
-    return found
+
+
+def _answer(task: Task, told: list[dict], run: "Run") -> Found | BadRequest:
+    found = found_in(told, task.path, texts.factories(task.text), task.hash)
+    troubles = [*found.troubles, *run.troubles, *_changed(task.path, task.hash)]
+    found = msgspec.structs.replace(found, troubles=tuple(troubles), printed=run.printed)
+    if found.kernels:
+        return found
+    because = f"; {troubles[0]}" if troubles else ""
+    return BadRequest(f"{task.path} holds no TileLang kernel that could be found{because}", found.printed)
 
 
 class Run:
     """One child at work."""
 
-    def __init__(self, request: Request, file: Path, hash_: str, scratch: Path) -> None:
-        self.request = request
+    def __init__(self, tasks: list[Task], scratch: Path) -> None:
         self.scratch = scratch
-        self.told = scratch / "told"
+        self.told = [scratch / f"told{number}" for number in range(len(tasks))]
         self.troubles: list[str] = []
         self._tail = b""
-        self._limit = min(request.memory_bytes, available_bytes() // 2)
-        for folder in (self.told, scratch / "work", *(scratch / name.lower() for name in FOLDERS)):
+        self._limit = min(tasks[0].request.memory_bytes, available_bytes() // 2)
+        for folder in (*self.told, scratch / "work", *(scratch / name.lower() for name in FOLDERS)):
             folder.mkdir()
-        asked = {
-            "file": str(file), "hash": hash_, "scratch": str(scratch), "told": str(self.told), "seconds": request.seconds,
-            "tests": request.tests, "targets": request.targets, "memory_bytes": self._limit,
-        }  # fmt: skip
-        (scratch / "request.json").write_text(json.dumps(asked))
+        asked = [self._ask(task, told) for task, told in zip(tasks, self.told, strict=True)]
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tileviz.engine.processes.opened_child", str(scratch / "request.json")],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=scratch / "work", env=environment(scratch),
-            start_new_session=True,
+            [sys.executable, "-m", "tileviz.engine.processes.opened_child", *asked], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, cwd=scratch / "work", env=environment(scratch), start_new_session=True,
         )  # fmt: skip
         self._reader = threading.Thread(target=self._drain, daemon=True)
         self._reader.start()
+
+    def _ask(self, task: Task, told: Path) -> str:
+        """Path of the request as the child reads it."""
+        request = task.request
+        path = told / "request.json"
+        document = {
+            "file": str(task.path), "hash": task.hash, "scratch": str(self.scratch), "told": str(told), "seconds": request.seconds,
+            "tests": request.tests, "targets": request.targets, "memory_bytes": self._limit,
+        }  # fmt: skip
+        path.write_text(json.dumps(document))
+        return str(path)
 
     @property
     def printed(self) -> str:
@@ -128,6 +170,7 @@ class Run:
                 self.troubles.append(f"the process that opens it ended with status {self._process.returncode}")
         finally:
             family.kill(self._process.pid, str(self.scratch))
+            self._process.stdin.close()
             self._process.wait()
             self._reader.join(2)
 
@@ -194,13 +237,3 @@ def _changed(path: Path, hash_: str) -> Sequence[str]:
     except OSError:
         return [f"{path.name} was removed while it was opened"]
     return [] if same else [f"{path.name} was changed while it was opened; open it again"]
-
-
-def _because(found: Found) -> str:
-    return f"; {found.troubles[0]}" if found.troubles else ""
-
-
-def _replaced(found: Found, **changes) -> Found:
-    import msgspec
-
-    return msgspec.structs.replace(found, **changes)

@@ -184,7 +184,7 @@ class CallSites:
 def _run(code, mode: str, values: dict, what: str, give: str = "") -> Any:
     """Evaluates or executes a piece of the text. Raises Unresolved for whatever it raises."""
     try:
-        found = eval(compile(ast.fix_missing_locations(code), "<call site>", mode), values)  # noqa: S307 in a disposable child
+        found = eval(compile(ast.fix_missing_locations(code), "<call site>", mode), values)
     except (KeyboardInterrupt, MemoryError):
         raise
     except BaseException as error:  # a stranger's expression may raise anything, SystemExit too

@@ -15,7 +15,7 @@ from tileviz.kernels.opened.parting import parted
 from tileviz.kernels.opened.recorder import Call
 
 FOLDER = "held"
-"""In the scratch folder: a file named by its process for each that holds a program."""
+"""Beside what is told: a file named by its process for each that holds a program."""
 
 MOST = 16
 """Programs that are held at once; each shares its memory with the script it was forked from."""
@@ -33,9 +33,9 @@ class Limits:
     """To compile one kernel for one target."""
 
 
-def holder(scratch: Path, events: Events, limits: Limits, compiled: Callable | None) -> Callable:
+def holder(events: Events, limits: Limits, compiled: Callable | None) -> Callable:
     """The `hold` of a Recorder. `compiled(program, pass_configs, flags)` gives a dict for each target, as an iterator."""
-    folder = scratch / FOLDER
+    folder = events.folder / FOLDER
     folder.mkdir(exist_ok=True)
     count = [0]
 
@@ -54,7 +54,7 @@ def holder(scratch: Path, events: Events, limits: Limits, compiled: Callable | N
             signal.signal(signal.SIGALRM, signal.SIG_DFL)
             while os.getppid() == script:
                 time.sleep(WAITS_S)
-            with (scratch / "turn").open("w") as turn:
+            with (events.folder / "turn").open("w") as turn:
                 fcntl.flock(turn, fcntl.LOCK_EX)
                 _work(entry, program, call, pass_configs, events, limits, compiled)
         finally:
@@ -64,9 +64,9 @@ def holder(scratch: Path, events: Events, limits: Limits, compiled: Callable | N
     return hold
 
 
-def at_work(scratch: Path) -> list[int]:
+def at_work(told: Path) -> list[int]:
     """Processes that still hold a program. Their ends must have been waited for."""
-    return [int(file.name) for file in (scratch / FOLDER).iterdir() if _is_alive(int(file.name))]
+    return [int(file.name) for file in (told / FOLDER).iterdir() if _is_alive(int(file.name))]
 
 
 def _work(entry: dict, program, call: Call | None, pass_configs, events: Events, limits: Limits, compiled) -> None:

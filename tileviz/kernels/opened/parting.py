@@ -1,14 +1,15 @@
-"""Parts the arguments of a factory into sizes, dtypes, knobs and options: moves one, builds the TIR, and compares the kernel's arguments."""
+"""Parts the arguments of a factory into sizes, dtypes, knobs and options: moves one, builds the TIR, and looks what changed."""
 
 from typing import Any
 
 from tileviz.kernels.opened import tir, values
-from tileviz.kernels.opened.recorder import Call, bound, is_tensor
+from tileviz.kernels.opened.recorder import Call, bound, constants, is_tensor
 
 
 def parted(function, call: Call) -> dict[str, str]:
     """`size`, `dtype`, `knob`, `option` or `fixed` for each argument that is no tensor. What the autotune list names is a knob."""
-    arguments = bound(call)
+    sizes = constants(call.impl, function)
+    arguments = {**sizes, **bound(call)}
     before = tir.arguments(function)
     tuned = (call.tune or {}).get("domains", {})
     annotated = set(getattr(call.impl.func, "tensor_args", {}))
@@ -18,7 +19,7 @@ def parted(function, call: Call) -> dict[str, str]:
             continue
         if name in tuned:
             found[name] = "knob"
-        elif call.impl.mode == "eager" and name not in call.impl.signature.parameters:
+        elif name in sizes or (call.impl.mode == "eager" and name not in call.impl.signature.parameters):
             found[name] = "size"
         else:
             found[name] = _kind(call, arguments, name, before)

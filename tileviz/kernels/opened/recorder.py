@@ -1,4 +1,4 @@
-"""Replaces TileLang's entry points, so that every kernel a script asks for is told instead of compiled, and calls of it give blank outputs."""
+"""Replaces TileLang's entry points: a kernel that a script asks for is told instead of compiled, and gives blank outputs."""
 
 import inspect
 import os
@@ -57,7 +57,7 @@ class Recorder:
     def kernel(self, function, out_idx, target, more: dict, call: Call | None) -> dict:
         """What is told of a program: told now unless the very same was told before."""
         entry = described(function, out_idx, more)
-        entry |= self._factory(call) if call else self._bare(function)
+        entry |= self._factory(call, function) if call else self._bare(function)
         entry["target"] = None if target is None else str(target)
         key = (entry["title"], entry["file"], entry["line"], entry["tir"])
         if key in self._seen:
@@ -86,13 +86,14 @@ class Recorder:
             frame = frame.f_back
         return None
 
-    def _factory(self, call: Call) -> dict:
+    def _factory(self, call: Call, program) -> dict:
         function = origin(call.impl)
         code = function.__code__
+        arguments = {**constants(call.impl, program), **bound(call)}
         return {
             "title": function.__qualname__, "file": os.path.abspath(code.co_filename), "line": code.co_firstlineno,
             "form": call.impl.mode if call.impl.mode in ("eager", "bare") else "lazy",
-            "arguments": {name: values.stored(value) for name, value in bound(call).items() if not is_tensor(value)},
+            "arguments": {name: values.stored(value) for name, value in arguments.items() if not is_tensor(value)},
             "autotune": call.tune,
         }  # fmt: skip
 
@@ -116,14 +117,12 @@ def described(function, out_idx, more: dict) -> dict:
     indices = [] if out_idx is None else [int(out_idx)] if isinstance(out_idx, int) else [int(index) for index in out_idx]
     arguments = tir.arguments(function)
     allocated = sorted({index % len(arguments) for index in indices}) if arguments else []
-    written = tir.roles(function, allocated)
+    roles = zip(arguments, tir.roles(function, allocated), strict=True)
     configs = {**dict(attrs.get("tilelang_pass_configs", {})), **(more.get("pass_configs") or {})}
     flags = more.get("compile_flags") or []
     flags = [flags] if isinstance(flags, str) else list(flags)
     return {
-        "tensors": [
-            {**argument, "role": role, "integer": tir.is_integer(argument["dtype"])} for argument, role in zip(arguments, written, strict=True)
-        ],
+        "tensors": [{**argument, "role": role, "integer": tir.is_integer(argument["dtype"])} for argument, role in roles],
         "out_idx": allocated,
         "pass_configs": {str(getattr(name, "value", name)): str(value) for name, value in configs.items()},
         "compile_flags": [*map(str, attrs.get("tilelang_compile_flags", ())), *map(str, flags)],
@@ -145,6 +144,19 @@ def bound(call: Call) -> dict[str, Any]:
     found.apply_defaults()
     loose = {name: value for name, value in call.kwargs.items() if name not in known and not name.startswith("__")}
     return {**found.arguments, **loose}
+
+
+def constants(impl, program) -> dict[str, int]:
+    """The `T.const` sizes of an eager factory, read off the arguments of the program that it made."""
+    buffers = {str(parameter.name): buffer for parameter, buffer in program.buffer_map.items()}
+    found = {}
+    for template in getattr(impl.func, "p1_cache", {}).values():
+        for parameter, what, dimension, name in (template.matcher or {}).values():
+            buffer = buffers.get(str(parameter))
+            extents = () if buffer is None else buffer.shape if what == "shape" else buffer.strides
+            if dimension < len(extents) and isinstance(extent := tir.size(extents[dimension]), int):
+                found[str(name)] = extent
+    return found
 
 
 class Plain:
@@ -217,9 +229,7 @@ def _tuned(recorder: Recorder, tuned, args: tuple, kwargs: dict):
     known = {name: value for name, value in kwargs.items() if name in impl.signature.parameters}
     given = impl.signature.bind_partial(*args, **known).arguments
     picked = {name: value for name, value in configs[0].items() if name not in given and name != "pass_configs"}
-    recorder.tuning.append(
-        tune_of(configs, getattr(tuned, "ref_prog", None), (getattr(tuned, "rtol", None), getattr(tuned, "atol", None)))
-    )
+    recorder.tuning.append(tune_of(configs, getattr(tuned, "ref_prog", None), (getattr(tuned, "rtol", None), getattr(tuned, "atol", None))))
     mode = impl.initialize_jit_mode(*args, **kwargs, **picked)
     kernel = impl.compile(*args, **kwargs, **picked)
     kernel.config = picked

@@ -30,6 +30,12 @@ class OutOfTime(BaseException):
     """The time for a piece of the script is over. No `except Exception` of the script catches it."""
 
 
+def load() -> None:
+    """Imports what every script needs, which takes seconds, before anything is forked."""
+    import tilelang  # noqa: F401
+    import torch  # noqa: F401
+
+
 @dataclass(frozen=True)
 class Asked:
     """What a child is told to open."""
@@ -37,6 +43,9 @@ class Asked:
     file: Path
     hash: str
     scratch: Path
+    """The only folder that it may write to."""
+    told: Path
+    """Where what is found is told; in `scratch`."""
     seconds: float
     """For the script, from its first line on."""
     tests: tuple[str, ...] | None = None

@@ -26,6 +26,11 @@ class Factory:
     end: int
     """Its last line."""
 
+    @property
+    def is_outermost(self) -> bool:
+        """Whether an import of the file gives it a name."""
+        return self.title == self.name
+
 
 def text_of(path: Path) -> tuple[str, str]:
     """(text, hash) of a Python file. Raises BadRequest, in one sentence, for what is no such file."""

@@ -48,9 +48,9 @@ def accesses(function) -> dict[str, set[str]]:
     `T.copy` and its like name their operands by regions, whose second value is 1 to read, 2 to write and 3 for both; an atomic or an
     external call that takes the address of an element may do both.
     """
-    from tvm import tirx
-    from tvm.tirx.stmt_functor import post_order_visit
+    from tilelang import tvm
 
+    tirx, post_order_visit = tvm.tirx, tvm.tirx.stmt_functor.post_order_visit
     found: dict[str, set[str]] = {}
 
     def note(buffer, how: str) -> None:
