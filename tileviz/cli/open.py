@@ -14,8 +14,8 @@ from tileviz.kernels.opened.found import Code, Found, FoundKernel, Reference, Te
 
 COLUMNS = ("kernel", "line", "sizes", "knobs", "tensors", "check")
 
-WIDEST = 44
-"""Characters of one cell of the table."""
+WIDEST = (30, 24, 50, 50, 80, 60)
+"""Characters of a cell of each column."""
 
 
 def open(asked) -> int:
@@ -37,8 +37,9 @@ def is_open(kernel: FoundKernel) -> bool:
 def found_text(found: Found) -> str:
     """The table, then a sentence for each thing that is missing, was stood in for, or went wrong."""
     rows = [COLUMNS, *(_row(kernel, found) for kernel in found.kernels)]
-    widths = [min(WIDEST, max(len(row[column]) for row in rows)) for column in range(len(COLUMNS))]
-    lines = ["  ".join(f"{_cut(cell):<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    rows = [[_cut(cell, most) for cell, most in zip(row, WIDEST, strict=True)] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     return "\n".join([*lines, *sentences(found)])
 
 
@@ -93,8 +94,8 @@ def _missing(kernel: FoundKernel) -> str:
     return f"{names} not known{f' ({kernel.why})' if kernel.why else ''}"
 
 
-def _cut(cell: str) -> str:
-    return cell if len(cell) <= WIDEST else f"{cell[: WIDEST - 1]}…"
+def _cut(cell: str, most: int) -> str:
+    return cell if len(cell) <= most else f"{cell[: most - 1]}…"
 
 
 def _cuda(name: str) -> str:

@@ -21,6 +21,7 @@ import msgspec
 from tileviz.compiler import pipeline
 from tileviz.compiler import targets as known_targets
 from tileviz.engine.processes import family
+from tileviz.engine.processes.opening import NEXT
 from tileviz.errors import TilevizError
 from tileviz.kernels.opened import events, holding, merging, texts
 from tileviz.kernels.opened.found import Code
@@ -43,6 +44,7 @@ def main(requests: list[dict]) -> None:
         Child(requests[0]).open()
         return
     for request in requests:
+        os.write(1, NEXT)
         pid = os.fork()
         if not pid:
             try:
@@ -89,7 +91,7 @@ class Child:
         if not self._told("ended"):
             self.own.tell("ended", **how_it_ended(status, self.asked.seconds))
         self._finish()
-        known = {event["title"] for event in self._told("kernel")}
+        known = merging.settled(events.read(self.told))
         if any(factory.title not in known and factory.is_outermost for factory in self._factories()):
             status = self._forked(merging.READ, lambda opening: opening.read(known))
             if status != 0:

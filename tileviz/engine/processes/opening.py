@@ -33,6 +33,9 @@ LONGEST_S = 3600.0
 """Of a whole opening: each step of the child has a clock of its own."""
 
 LOOKS_S = 0.5
+NEXT = b"\0the next file\0"
+"""Printed by the child before each of several files, so that what their scripts print can be told apart."""
+
 TAIL_BYTES = 8192
 """Of what a script printed, the end."""
 
@@ -106,15 +109,15 @@ def _opened(tasks: list[Task]) -> list[Found | BadRequest]:
     try:
         run = Run(tasks, scratch)
         run.wait()
-        return [_answer(task, events.read(told), run) for task, told in zip(tasks, run.told, strict=True)]
+        return [_answer(*one, run) for one in zip(tasks, map(events.read, run.told), run.printed, strict=True)]
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _answer(task: Task, told: list[dict], run: "Run") -> Found | BadRequest:
+def _answer(task: Task, told: list[dict], printed: str, run: "Run") -> Found | BadRequest:
     found = found_in(told, task.path, texts.factories(task.text), task.hash)
     troubles = [*found.troubles, *run.troubles, *_changed(task.path, task.hash)]
-    found = msgspec.structs.replace(found, troubles=tuple(troubles), printed=run.printed)
+    found = msgspec.structs.replace(found, troubles=tuple(troubles), printed=printed)
     if found.kernels:
         return found
     because = f"; {troubles[0]}" if troubles else ""
@@ -128,7 +131,7 @@ class Run:
         self.scratch = scratch
         self.told = [scratch / f"told{number}" for number in range(len(tasks))]
         self.troubles: list[str] = []
-        self._tail = b""
+        self._tails = [b""]
         self._limit = min(tasks[0].request.memory_bytes, available_bytes() // 2)
         for folder in (*self.told, scratch / "work", *(scratch / name.lower() for name in FOLDERS)):
             folder.mkdir()
@@ -152,9 +155,11 @@ class Run:
         return str(path)
 
     @property
-    def printed(self) -> str:
-        """The end of what the script printed."""
-        return self._tail.decode("utf-8", "replace").replace(str(self.scratch), "SCRATCH")
+    def printed(self) -> list[str]:
+        """The end of what each script printed."""
+        count = len(self.told)
+        tails = self._tails if count == 1 else [*self._tails[1:], *[b""] * count][:count]
+        return [tail.decode("utf-8", "replace").replace(str(self.scratch), "SCRATCH") for tail in tails]
 
     def wait(self) -> None:
         """Until the child has ended, by itself or by its clock or for its memory; then nothing of it is alive."""
@@ -190,8 +195,10 @@ class Run:
             self.troubles.append(sentence)
 
     def _drain(self) -> None:
+        """Reads what is printed, so that no script waits for a reader, and keeps the end of each file's."""
         while chunk := self._process.stdout.read1(1 << 16):
-            self._tail = (self._tail + chunk)[-TAIL_BYTES:]
+            texts_ = (self._tails[-1] + chunk).split(NEXT)
+            self._tails[-1:] = [text[-TAIL_BYTES:] for text in texts_]
 
 
 def environment(scratch: Path) -> dict[str, str]:

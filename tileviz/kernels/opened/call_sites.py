@@ -133,11 +133,14 @@ class CallSites:
         return _unpacked(target, self.value(node.value, scope, node.lineno), name)
 
     def _import(self, name: str, scope: ast.AST):
-        for node in ast.walk(scope):
-            if isinstance(node, (ast.Import, ast.ImportFrom)) and self.scopes.get(node) is scope and scope is not self.tree:
-                if any((alias.asname or alias.name.partition(".")[0]) == name for alias in node.names):
-                    return node
-        return None
+        """The import in a function that binds the name."""
+        binds = (node for node in self._imports(scope) if any((a.asname or a.name.partition(".")[0]) == name for a in node.names))
+        return next(binds, None)
+
+    def _imports(self, scope: ast.AST) -> list:
+        """Those in a function; those of the file itself have run."""
+        own = () if scope is self.tree else (node for node in ast.walk(scope) if self.scopes.get(node) is scope)
+        return [node for node in own if isinstance(node, (ast.Import, ast.ImportFrom))]
 
     def _parameter(self, function: ast.FunctionDef, name: str) -> Any:
         """A parameter's value from a call of its function that tells it, else its default."""
@@ -175,6 +178,7 @@ class CallSites:
         """What argparse gives for an empty command line."""
         parser = ast.unparse(node.value.func.value)
         lines = [line for line in ast.walk(scope) if _builds(line, parser) and line.lineno < node.lineno]
+        lines += self._imports(scope)
         lines.sort(key=lambda line: line.lineno)
         values = dict(self.names)
         options = _run(ast.Module(lines, []), "exec", values, "the command line's options", parser).parse_known_args([])

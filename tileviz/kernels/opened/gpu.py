@@ -24,10 +24,11 @@ NOTHING_USED = ("memory_allocated", "max_memory_allocated", "memory_reserved", "
 def stand_in() -> None:
     """Answers torch.cuda's questions as one H200 would."""
     import torch
+    import torch.utils._triton
 
     cuda = torch.cuda
     for name in SILENT:
-        setattr(cuda, name, _nothing)
+        setattr(cuda, name, _answer(None))
     for name in NOTHING_USED:
         setattr(cuda, name, _answer(0))
     answers = {
@@ -42,7 +43,9 @@ def stand_in() -> None:
     cuda.current_stream = cuda.default_stream = lambda *args: Stream()
     cuda.device = lambda *args: contextlib.nullcontext()
     torch.version.cuda = "13.0"
-    torch.set_default_device = _nothing
+    torch.utils._triton.has_triton_package()  # remembered as it is, before a script's import of Triton is stood in for
+    torch.compile = _not_compiled
+    torch.set_default_device = _answer(None)
     torch.Generator = _generator(torch.Generator)
     torch.set_num_threads(1)  # children are forked from here
 
@@ -135,11 +138,13 @@ class Stream:
         return Event()
 
 
-def _nothing(*args, **kwargs) -> None:
-    return None
+def _not_compiled(function=None, **options):
+    """Stands for torch.compile, which would build C++ for minutes."""
+    return function if function is not None else lambda later: later
 
 
 def _answer(value):
+    """A function of its own for each question: torch's compiler refuses one that has several names."""
     return lambda *args, **kwargs: value
 
 

@@ -14,6 +14,11 @@ REFERENCES = ("profiler", "comparison", "autotune", "derived")
 """Best first."""
 
 
+def settled(told: list[dict]) -> set[str]:
+    """Titles of factories of which nothing is left to be read."""
+    return {event["title"] for event in told if event["event"] == "kernel" and (event["form"] != "bare" or event["arguments"])}
+
+
 def kernels(told: list[dict], factories: list[texts.Factory], file: str) -> tuple[FoundKernel, ...]:
     """One for each factory, in the order of files and lines; a factory without a value has `missing` names."""
     by_factory: dict[tuple, list[dict]] = {}
@@ -28,9 +33,12 @@ def kernels(told: list[dict], factories: list[texts.Factory], file: str) -> tupl
 
 
 def _best(entries: list[dict], told: list[dict]) -> dict:
-    """The first that was called, of those that the script itself made; else the first."""
+    """The first that was called, of those that the script itself made; else the first. A bare program has no arguments of its own: a call
+    site that makes the same tells them."""
     called = {event["id"] for event in told if event["event"] == "call"}
-    return min(entries, key=lambda entry: (entry["part"] != RECORDED, entry["id"] not in called))
+    best = min(entries, key=lambda entry: (entry["part"] != RECORDED, entry["id"] not in called))
+    same = (entry for entry in entries if entry["tir"] == best["tir"] and entry["arguments"])
+    return best if best["arguments"] else {**best, "arguments": next(same, best)["arguments"]}
 
 
 def _kernel(entry: dict, told: list[dict]) -> FoundKernel:
@@ -76,7 +84,7 @@ def _code(entry: dict, told: list[dict]) -> list[dict]:
 def _parted(arguments: dict[str, Any], kinds: dict[str, str], domains: dict[str, list]) -> tuple[tuple, tuple, dict[str, str]]:
     fields, knobs, dtypes = [], [], {}
     for name, value in arguments.items():
-        kind = "knob" if name in domains else kinds.get(name, _guessed(value))
+        kind = "knob" if name in domains else kinds.get(name, "fixed")  # of a factory that could not be asked
         if kind == "knob":
             knobs.append(Knob(name=name, value=value, domain=tuple(domains.get(name, ()))))
         elif kind == "dtype" or values.dtype_of(value) == "dtype":
@@ -84,11 +92,6 @@ def _parted(arguments: dict[str, Any], kinds: dict[str, str], domains: dict[str,
         else:
             fields.append(Field(name=name, value=value, dtype=values.dtype_of(value), kind=kind))
     return tuple(fields), tuple(knobs), dtypes
-
-
-def _guessed(value: Any) -> str:
-    """Where a factory could not be asked: everything stays as it is."""
-    return "fixed"
 
 
 def _tensors(tensors: list[dict], call: dict | None):
@@ -122,7 +125,7 @@ def _number(value) -> float | None:
 def _unknown(factory: texts.Factory, file: str, why: dict[str, str]) -> FoundKernel:
     return FoundKernel(
         name="", title=factory.title, file=file, line=factory.line, form=factory.form, missing=factory.parameters or ("its sizes",),
-        why=why.get(factory.title, "the script does not call it, and no call of it in the text tells them"),
+        why=why.get(factory.title, "its script makes no kernel of it, and no call in the text tells them"),
     )  # fmt: skip
 
 

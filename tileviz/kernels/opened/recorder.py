@@ -59,7 +59,7 @@ class Recorder:
         entry = described(function, out_idx, more)
         entry |= self._factory(call, function) if call else self._bare(function)
         entry["target"] = None if target is None else str(target)
-        key = (entry["title"], entry["file"], entry["line"], entry["tir"])
+        key = (entry["title"], entry["file"], entry["line"], entry["tir"], call is None)
         if key in self._seen:
             return self.kernels[self._seen[key]]
         if len(self.kernels) >= MOST_KERNELS:
@@ -68,10 +68,10 @@ class Recorder:
         self._seen[key] = entry["id"]
         self.kernels[entry["id"]] = entry
         self.events.tell("kernel", **entry)
-        factory = key[:3]
+        factory = (*key[:3], call is None)
         if self.hold and factory not in self._held:
             self._held.add(factory)
-            self.hold(entry, function, call, more.get("pass_configs"))
+            self.hold(entry, function, call, pass_configs_of(function, more))
         return entry
 
     def check(self, kernel: str, **values) -> None:
@@ -118,16 +118,21 @@ def described(function, out_idx, more: dict) -> dict:
     arguments = tir.arguments(function)
     allocated = sorted({index % len(arguments) for index in indices}) if arguments else []
     roles = zip(arguments, tir.roles(function, allocated), strict=True)
-    configs = {**dict(attrs.get("tilelang_pass_configs", {})), **(more.get("pass_configs") or {})}
     flags = more.get("compile_flags") or []
     flags = [flags] if isinstance(flags, str) else list(flags)
     return {
         "tensors": [{**argument, "role": role, "integer": tir.is_integer(argument["dtype"])} for argument, role in roles],
         "out_idx": allocated,
-        "pass_configs": {str(getattr(name, "value", name)): str(value) for name, value in configs.items()},
+        "pass_configs": {str(getattr(name, "value", name)): str(value) for name, value in pass_configs_of(function, more).items()},
         "compile_flags": [*map(str, attrs.get("tilelang_compile_flags", ())), *map(str, flags)],
         "tir": tir.text_hash(function),
     }
+
+
+def pass_configs_of(function, more: dict) -> dict:
+    """Those that the program was annotated with, and those handed over, which win."""
+    attrs = dict(function.attrs) if function.attrs else {}
+    return {**dict(attrs.get("tilelang_pass_configs", {})), **(more.get("pass_configs") or {})}
 
 
 def origin(impl):
