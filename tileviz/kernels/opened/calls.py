@@ -2,6 +2,8 @@
 
 import re
 
+from tileviz.kernels.opened import values
+
 BLANK = 128
 """Elements along a dimension that is known at run time only, where no tensor tells it."""
 
@@ -63,9 +65,7 @@ class RecordedKernel:
         """Notes that the profiler runs the kernel, against a callable where one was handed over."""
         self._tell_once("profiler", [])
         if reference is not None:
-            from tileviz.kernels.opened.recorder import name_of
-
-            self.recorder.check(self.entry["id"], how="profiler", name=name_of(reference), rtol=rtol, atol=atol)
+            self.recorder.check(self.entry["id"], how="profiler", name=values.name_of(reference), rtol=rtol, atol=atol)
 
     def __getattr__(self, name: str):
         if name.startswith("__"):

@@ -217,13 +217,8 @@ def tune_of(configs: list[dict], reference=None, tolerance: tuple = (None, None)
     domains.pop("pass_configs", None)
     told = {"configs": len(configs), "domains": domains}
     if reference is not None:
-        told["reference"] = {"name": name_of(reference), "rtol": tolerance[0], "atol": tolerance[1]}
+        told["reference"] = {"name": values.name_of(reference), "rtol": tolerance[0], "atol": tolerance[1]}
     return told
-
-
-def name_of(function) -> str:
-    inner = getattr(function, "func", function)  # of a functools.partial
-    return getattr(inner, "__qualname__", None) or type(inner).__name__
 
 
 def _tuned(recorder: Recorder, tuned, args: tuple, kwargs: dict):

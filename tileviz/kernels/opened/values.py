@@ -51,6 +51,12 @@ def words(value: Any) -> str:
     return text if len(text) <= LONGEST_WORDS else text[: LONGEST_WORDS - 1] + "…"
 
 
+def name_of(function) -> str:
+    """Of a callable that a script hands over."""
+    inner = getattr(function, "func", function)  # of a functools.partial
+    return getattr(inner, "__qualname__", None) or type(inner).__name__
+
+
 def _written(value: Any) -> str:
     if not isinstance(value, dict):
         return value if isinstance(value, str) else repr(value)
