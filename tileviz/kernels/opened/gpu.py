@@ -4,6 +4,7 @@ Nothing of it is undone: it runs in a child that ends with the script.
 """
 
 import contextlib
+import math
 import types
 
 NAME = "NVIDIA H200"
@@ -11,6 +12,9 @@ CAPABILITY = (9, 0)
 ARCHITECTURE = "sm_90a"
 SM_COUNT = 132
 MEMORY_BYTES = 141 << 30
+
+DRAWN = 1 << 20
+"""Random values that are drawn for one tensor; a larger one repeats them."""
 
 SILENT = (
     "synchronize", "empty_cache", "manual_seed", "manual_seed_all", "reset_peak_memory_stats", "ipc_collect",
@@ -92,9 +96,27 @@ def on_cpu(origins):
             if kwargs.get("pin_memory"):
                 kwargs["pin_memory"] = False
             args = tuple("cpu" if is_cuda(arg) else arg for arg in args)
+            if func in (torch.randn, torch.rand) and (shape := large_shape(args, kwargs)):
+                return repeated(func, shape, kwargs)
             return origins.follow(func(*args, **kwargs), args)
 
     return OnCpu()
+
+
+def large_shape(args: tuple, kwargs: dict) -> tuple[int, ...] | None:
+    """The shape that a call of torch.randn asks for where it has more than DRAWN elements; None for any other call."""
+    size = kwargs.get("size", args)
+    shape = tuple(size[0]) if len(size) == 1 and isinstance(size[0], (tuple, list)) else tuple(size)
+    whole = all(isinstance(extent, int) for extent in shape) and "out" not in kwargs
+    return shape if whole and math.prod(shape) > DRAWN else None
+
+
+def repeated(draw, shape: tuple[int, ...], kwargs: dict):
+    """A tensor of this shape in which DRAWN random values come again and again: a CPU would draw for minutes what a GPU draws at once."""
+    options = {name: value for name, value in kwargs.items() if name not in ("size", "requires_grad")}
+    values, count = draw(DRAWN, **options), math.prod(shape)
+    tensor = values.repeat(-(-count // DRAWN))[:count].view(shape)
+    return tensor.requires_grad_() if kwargs.get("requires_grad") else tensor
 
 
 class Event:
