@@ -19,8 +19,8 @@ from tileviz.errors import BadRequest
 from tileviz.kernels.opened import found
 from tileviz.kernels.opened.found import Found, FoundKernel
 
-# @tilelang.jit    @T.prim_func    tilelang.compile(program)
-HOLDS_KERNEL = re.compile(r"@tilelang\.jit|T\.prim_func|tilelang\.compile")
+# @tilelang.jit    @tl.jit    @T.prim_func    tilelang.compile(program)
+HOLDS_KERNEL = re.compile(r"@(?:tilelang|tl)\.jit|T\.prim_func|tilelang\.compile")
 
 
 BATCH = 8
