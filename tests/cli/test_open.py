@@ -1,8 +1,11 @@
 """`open`: the table, the JSON document and the exit status."""
 
+import time
 from pathlib import Path
 
-from tests.conftest import tileviz
+import psutil
+
+from tests.conftest import tileviz, tileviz_process
 
 CASES = Path(__file__).parents[1] / "kernels" / "opened" / "cases"
 
@@ -31,3 +34,21 @@ def test_what_cannot_be_opened_is_one_sentence_and_status_2(tmp_path):
     ):
         done = tileviz(*words)
         assert done.status == 2 and said in done.sentence
+
+
+def test_a_command_that_is_killed_leaves_no_process_and_no_file(tmp_path):
+    command = tileviz_process("open", str(CASES / "hangs.py"), "--timeout", "300", TMPDIR=str(tmp_path))
+    seen = waited(lambda: psutil.Process(command.pid).children(recursive=True))
+    command.kill()
+    command.communicate()
+    waited(lambda: not any(process.is_running() and process.status() != psutil.STATUS_ZOMBIE for process in seen))
+    waited(lambda: not [*tmp_path.iterdir()])
+
+
+def waited(condition, seconds: float = 60.0):
+    """What the condition gives once it is met."""
+    end = time.monotonic() + seconds
+    while not (given := condition()):
+        assert time.monotonic() < end, "it did not come to pass"
+        time.sleep(0.1)
+    return given

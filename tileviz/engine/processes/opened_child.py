@@ -8,6 +8,7 @@ import ctypes
 import json
 import os
 import resource
+import shutil
 import signal
 import sys
 import threading
@@ -37,7 +38,7 @@ PR_SET_CHILD_SUBREAPER = 36
 
 def main(requests: list[dict]) -> None:
     """Opens the file of each request, as `opening` writes them, one after another, each in a process of its own where there are several."""
-    threading.Thread(target=end_with_parent, daemon=True).start()
+    threading.Thread(target=end_with_parent, args=(requests[0]["scratch"],), daemon=True).start()
     load()
     adopt()
     if len(requests) == 1:
@@ -56,11 +57,12 @@ def main(requests: list[dict]) -> None:
         reap()
 
 
-def end_with_parent() -> None:
-    """Waits for the end of standard input, which whoever asked holds open, and then ends all that goes on here."""
+def end_with_parent(scratch: str) -> None:
+    """Waits for the end of standard input, which whoever asked holds open; then ends all that goes on here, and leaves no file."""
     while os.read(0, 4096):
         continue
     family.kill_below(os.getpid())
+    shutil.rmtree(scratch, ignore_errors=True)
     os._exit(1)
 
 
