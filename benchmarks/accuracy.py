@@ -1,8 +1,10 @@
-"""Our time of a cold launch against Nsight Compute's gpu__time_duration, for twenty kernels from 1 us to 5 ms and a no-op.
+"""Our time of a cold launch against Nsight Compute's gpu__time_duration, for twenty kernels from 1
+us to 5 ms and a no-op.
 
     python -m benchmarks.accuracy [--device cuda:0] [--out FILE]
 
-Launches are apart by a pause on both sides, so that no power cap slows either: like clocks. Needs ncu and the right to read counters.
+Launches are apart by a pause on both sides, so that no power cap slows either: like clocks. Needs
+ncu and the right to read counters.
 """
 
 import argparse
@@ -25,7 +27,8 @@ from tileviz.measured import quantile
 REPEATS = 7
 PAUSE_S = 0.01
 MARKER = "spin_kernel"
-"""Name of PyTorch's spin kernel, launched before each call under ncu: it tells one call's launches from the next one's."""
+"""Name of PyTorch's spin kernel, launched before each call under ncu: it tells one call's launches
+from the next one's."""
 
 SHARE, FIXED_US = 0.03, 1.5
 """What the two may differ by: 3 %, and the profiler's own fixed cost."""
@@ -47,7 +50,12 @@ def ours(device: str, timer: Timer) -> list[dict]:
             mhz += [] if handle is None else [clocks.look(handle).sm_clock_mhz]
         known = [value for value in mhz if value]
         rows.append(
-            {"name": work.name, "kind": work.kind, "us": quantile(samples, 0.5), "sm_clock_mhz": quantile(known, 0.5) if known else None}
+            {
+                "name": work.name,
+                "kind": work.kind,
+                "us": quantile(samples, 0.5),
+                "sm_clock_mhz": quantile(known, 0.5) if known else None,
+            }
         )
         del run
         _free()
@@ -83,11 +91,16 @@ def target_command(device: str) -> list[str]:
 
 def environment() -> dict[str, str]:
     """What it needs to find this project from any folder."""
-    return {"PYTHONPATH": os.pathsep.join(filter(None, [str(package_root()), os.environ.get("PYTHONPATH")]))}
+    return {
+        "PYTHONPATH": os.pathsep.join(
+            filter(None, [str(package_root()), os.environ.get("PYTHONPATH")])
+        )
+    }
 
 
 def theirs(launches: list[ncu.Launch]) -> list[dict]:
-    """[{"us", "sm_clock_mhz"}] for each work in order, from all launches under ncu: split at the markers, medians over the repeats.
+    """[{"us", "sm_clock_mhz"}] for each work in order, from all launches under ncu: split at the
+    markers, medians over the repeats.
 
     A marker right after a marker is the no-op itself.
     """
@@ -106,17 +119,32 @@ def compared(rows: list[dict], profiled: list[dict]) -> list[dict]:
     for row, other in zip(rows, profiled, strict=True):
         gap = row["us"] - other["us"]
         within = abs(gap) <= SHARE * other["us"] + FIXED_US
-        out.append({**row, "ncu_us": other["us"], "ncu_sm_clock_mhz": other["sm_clock_mhz"], "gap_us": gap, "within": within})
+        out.append(
+            {
+                **row,
+                "ncu_us": other["us"],
+                "ncu_sm_clock_mhz": other["sm_clock_mhz"],
+                "gap_us": gap,
+                "within": within,
+            }
+        )
     return out
 
 
 def table(rows: list[dict], timer: str) -> str:
-    lines = [f"{'kernel':<34} {timer:>9} {'ncu':>9} {'gap us':>8} {'gap %':>7}  {'MHz':>5} {'ncu MHz':>7}  within 3 % + 1.5 us"]
+    lines = [
+        f"{'kernel':<34} {timer:>9} {'ncu':>9} {'gap us':>8} {'gap %':>7}  {'MHz':>5}"
+        f" {'ncu MHz':>7}  within 3 % + 1.5 us"
+    ]
     for row in rows:
-        mhz = [f"{row[name]:.0f}" if row[name] else "-" for name in ("sm_clock_mhz", "ncu_sm_clock_mhz")]
+        mhz = [
+            f"{row[name]:.0f}" if row[name] else "-"
+            for name in ("sm_clock_mhz", "ncu_sm_clock_mhz")
+        ]
         share = f"{row['gap_us'] / row['ncu_us'] * 100:+.1f}"
         lines.append(
-            f"{row['name']:<34} {significant(row['us']):>9} {significant(row['ncu_us']):>9} {row['gap_us']:>+8.2f} {share:>7}"
+            f"{row['name']:<34} {significant(row['us']):>9}"
+            f" {significant(row['ncu_us']):>9} {row['gap_us']:>+8.2f} {share:>7}"
             f"  {mhz[0]:>5} {mhz[1]:>7}  {'yes' if row['within'] else 'NO'}"
         )
     return "\n".join([*lines, f"{sum(row['within'] for row in rows)} of {len(rows)} within"])
@@ -132,7 +160,11 @@ def main(words: list[str] | None = None) -> int:
         if reason:
             raise TilevizError(reason)
         timer = pick_timer(asked.device)
-        profiled = theirs(ncu.profile(target_command(asked.device), ncu.metrics(only_duration=True), env=environment()))
+        profiled = theirs(
+            ncu.profile(
+                target_command(asked.device), ncu.metrics(only_duration=True), env=environment()
+            )
+        )
         rows = compared(ours(asked.device, timer), profiled)
     except TilevizError as error:
         print(f"benchmarks.accuracy: {error.message}", file=sys.stderr)
@@ -140,7 +172,12 @@ def main(words: list[str] | None = None) -> int:
         return 1
     print(table(rows, timer.name))
     if asked.out:
-        doc = {"timer": timer.name, "device": asked.device, "fingerprint": facts.fingerprint(asked.device), "rows": rows}
+        doc = {
+            "timer": timer.name,
+            "device": asked.device,
+            "fingerprint": facts.fingerprint(asked.device),
+            "rows": rows,
+        }
         Path(asked.out).write_text(json.dumps(doc, indent=1))
     return 0
 
@@ -160,7 +197,9 @@ def _free() -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.accuracy", description="Our timer against Nsight Compute.")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.accuracy", description="Our timer against Nsight Compute."
+    )
     parser.add_argument("--device", default="cuda:0", help="cuda:0, ... (default: cuda:0)")
     parser.add_argument("--out", metavar="FILE", help="write the table as JSON")
     parser.add_argument("--target", action="store_true", help=argparse.SUPPRESS)

@@ -1,9 +1,11 @@
-"""Twenty sessions that sweep and run at once in one process with two busy threads: `python -m benchmarks.busy_store [--json FILE]`.
+"""Twenty sessions that sweep and run at once in one process with two busy threads: `python -m
+benchmarks.busy_store [--json FILE]`.
 
-As in the server of the pages, every session is a thread. Each presses Start of a sweep of 4,320 configs (one of them is then compiled and
-timed) and runs a kernel, in a store and with an engine of its own; a process beside them looks at SQLite's write lock all the time. Prints
-what was refused, what failed, how long a press took and how long the lock was held, and exits 1 when a press was refused, a run or a sweep
-failed, or the lock was held for 0.1 s. Needs no GPU.
+As in the server of the pages, every session is a thread. Each presses Start of a sweep of 4,320
+configs (one of them is then compiled and timed) and runs a kernel, in a store and with an engine of
+its own; a process beside them looks at SQLite's write lock all the time. Prints what was refused,
+what failed, how long a press took and how long the lock was held, and exits 1 when a press was
+refused, a run or a sweep failed, or the lock was held for 0.1 s. Needs no GPU.
 """
 
 import argparse
@@ -40,7 +42,8 @@ ALONE = Measuring(baselines=False)
 MOST_LOCK_S = 0.1
 
 SPACE = {
-    "block_M": [32, 64, 128], "block_N": [32, 64, 128], "block_K": [16, 32], "num_stages": [1, 2, 3, 4, 5], "threads": [128, 256, 384],
+    "block_M": [32, 64, 128], "block_N": [32, 64, 128], "block_K": [16, 32], "num_stages": [1, 2, 3,
+    4, 5], "threads": [128, 256, 384],
     "enable_swizzle": [True, False], "panel_size": [4, 6, 8, 10, 12, 14, 16, 18],
 }  # fmt: skip
 CONFIGS = 4320
@@ -51,7 +54,8 @@ WAIT_S = 900.0
 BETWEEN_LOOKS_S = 0.0005
 
 WRITE_LOCK = 120
-"""The byte of the file store.db-shm that is locked by whoever writes: UNIX_SHM_BASE of SQLite's os_unix.c, WAL_WRITE_LOCK of wal.c."""
+"""The byte of the file store.db-shm that is locked by whoever writes: UNIX_SHM_BASE of SQLite's
+os_unix.c, WAL_WRITE_LOCK of wal.c."""
 
 FLOCK = "hhqqi4x"
 """struct flock of 64-bit Linux: l_type, l_whence, l_start, l_len, l_pid."""
@@ -76,7 +80,8 @@ class Figures:
     press_median_s: float
     press_longest_s: float
     lock_longest_s: float
-    """That the write lock was seen held by one process, with no look in between that found it free."""
+    """That the write lock was seen held by one process, with no look in between that found it
+    free."""
     by: str
     """Whose lock that was: `a session` or `the engine`."""
     looks: int
@@ -90,9 +95,14 @@ class Figures:
 
 
 def main() -> int:
-    words = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    words = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     words.add_argument("--sessions", type=int, default=SESSIONS, help=f"default: {SESSIONS}")
-    words.add_argument("--busy", type=int, default=BUSY_THREADS, help=f"threads that only count (default: {BUSY_THREADS})")
+    words.add_argument(
+        "--busy",
+        type=int,
+        default=BUSY_THREADS,
+        help=f"threads that only count (default: {BUSY_THREADS})",
+    )
     words.add_argument("--json", type=Path, help="also write the figures to this file")
     words.add_argument("--look-at", type=Path, help=argparse.SUPPRESS)
     asked = words.parse_args()
@@ -118,7 +128,10 @@ def measured(home: Path, sessions: int, busy: int) -> Figures:
     watch = Watch(store)
     watch.changed()  # keeps a connection, and so the file whose lock is looked at
     with lock_watched(store.database.path) as seen, busy_threads(busy):
-        threads = [threading.Thread(target=session, args=(store, number, own)) for number, own in enumerate(found)]
+        threads = [
+            threading.Thread(target=session, args=(store, number, own))
+            for number, own in enumerate(found)
+        ]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -142,12 +155,20 @@ def measured(home: Path, sessions: int, busy: int) -> Figures:
 def session(store: Store, number: int, own: Session) -> None:
     """One person: Start of a sweep, Run, and both watched to their ends."""
     sweep = pressed(own, lambda: started(store, number))
-    job = pressed(own, lambda: client.submit(store, requests.resolve("vector_add", {"N": 1000 + number}, where=ON_CPU, measuring=ALONE)))
+    job = pressed(
+        own,
+        lambda: client.submit(
+            store,
+            requests.resolve("vector_add", {"N": 1000 + number}, where=ON_CPU, measuring=ALONE),
+        ),
+    )
     if job is not None:
         ended = client.wait(store, job, timeout=WAIT_S)
         trial = store.trial(ended.trial) if ended.trial else None
         if trial is None or trial.status != "ok":
-            own.failed.append(f"run {number}: {ended.state} {ended.reason} {trial.reason if trial else ''}")
+            own.failed.append(
+                f"run {number}: {ended.state} {ended.reason} {trial.reason if trial else ''}"
+            )
     if sweep is not None:
         view = sweeps.wait(store, sweep, timeout=WAIT_S)
         if view.state != "done" or view.requested != CONFIGS or not view.bests:
@@ -157,7 +178,13 @@ def session(store: Store, number: int, own: Session) -> None:
 def started(store: Store, number: int) -> str:
     sizes = {"M": 64 + number, "N": 64, "K": 64}
     request, space = resolve_sweep(
-        "gemm", sizes, SPACE, given=Given(fixed=FIXED), searching=Searching(trials=1, finalists=1), where=ON_CPU, measuring=ALONE
+        "gemm",
+        sizes,
+        SPACE,
+        given=Given(fixed=FIXED),
+        searching=Searching(trials=1, finalists=1),
+        where=ON_CPU,
+        measuring=ALONE,
     )
     return sweeps.submit(store, request, space)
 
@@ -206,7 +233,8 @@ def lock_watched(path: Path) -> Generator[dict]:
 
 
 def looked(path: Path, until: int) -> dict:
-    """Looks who holds the write lock, some thousand times a second, until the other end of the pipe `until` is closed."""
+    """Looks who holds the write lock, some thousand times a second, until the other end of the pipe
+    `until` is closed."""
     os.set_blocking(until, False)
     longest = since = 0.0
     holder = looks = by = 0
@@ -237,15 +265,24 @@ def _is_closed(descriptor: int) -> bool:
 
 def table(found: Figures) -> str:
     rows = [
-        (f"{found.sessions} sessions, a sweep of {found.configs:,} configs and a run each", f"{found.seconds:.0f} s"),
+        (
+            f"{found.sessions} sessions, a sweep of {found.configs:,} configs and a run each",
+            f"{found.seconds:.0f} s",
+        ),
         ("presses refused", f"{len(found.refused)}"),
         ("runs and sweeps that failed", f"{len(found.failed)}"),
-        ("a press: median, longest", f"{found.press_median_s:.2f} s, {found.press_longest_s:.2f} s"),
+        (
+            "a press: median, longest",
+            f"{found.press_median_s:.2f} s, {found.press_longest_s:.2f} s",
+        ),
         (
             f"longest write lock, in {found.looks:,} looks; at most {MOST_LOCK_S:g} s",
             f"{duration_us(1e6 * found.lock_longest_s)}, of {found.by}",
         ),
-        ("longest write of the sessions, with its wait for the interpreter", duration_us(1e6 * found.counted_s)),
+        (
+            "longest write of the sessions, with its wait for the interpreter",
+            duration_us(1e6 * found.counted_s),
+        ),
     ]
     lines = [f"{what:<68} {figure}" for what, figure in rows]
     return "\n".join([*lines, *found.refused, *found.failed, "ok" if found.ok else "not ok"])

@@ -1,4 +1,5 @@
-"""Measures what this device really gives, prints it beside the datasheet, and keeps it in the store for the roofline.
+"""Measures what this device really gives, prints it beside the datasheet, and keeps it in the store
+for the roofline.
 
 python -m benchmarks.ceilings [--device ID]
 """
@@ -19,18 +20,29 @@ from tileviz.store import Store
 def table(device: Device, found: ceilings.Ceilings) -> str:
     """Measured and datasheet, a line each."""
     sheet = peaks.peaks_of(device.name)
-    lines = [f"{device.id}: {device.name} ({found.timer})", f"{'':<16} {'measured':>10} {'datasheet':>10}"]
+    lines = [
+        f"{device.id}: {device.name} ({found.timer})",
+        f"{'':<16} {'measured':>10} {'datasheet':>10}",
+    ]
     tbps = significant(sheet.tbps) if sheet else "-"
     lines.append(f"{'copy, TB/s':<16} {significant(found.copy_tbps):>10} {tbps:>10}")
     for mode, rate in found.tflops.items():
         peak = sheet.tflops.get(mode) if sheet else None
-        lines.append(f"{f'{mode}, TFLOPS':<16} {significant(rate):>10} {significant(peak) if peak else '-':>10}   {found.sizes[mode]}^3")
+        lines.append(
+            f"{f'{mode}, TFLOPS':<16} {significant(rate):>10}"
+            f" {significant(peak) if peak else '-':>10}   {found.sizes[mode]}^3"
+        )
     return "\n".join(lines)
 
 
 def main(words: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.ceilings", description="Copy bandwidth and matrix rates of this device.")
-    parser.add_argument("--device", metavar="ID", help="cpu, cuda:0, ... (default: the first GPU, else the CPU)")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.ceilings",
+        description="Copy bandwidth and matrix rates of this device.",
+    )
+    parser.add_argument(
+        "--device", metavar="ID", help="cpu, cuda:0, ... (default: the first GPU, else the CPU)"
+    )
     asked = parser.parse_args(words)
     try:
         device = _device(asked.device, Store())
@@ -39,8 +51,13 @@ def main(words: list[str] | None = None) -> int:
     except TilevizError as error:
         print(f"benchmarks.ceilings: {error.message}", file=sys.stderr)
         return 1
-    print(table(measured, ceilings.ceilings_from_json(measured.facts[FACT])))
-    return 0
+    found = ceilings.ceilings_from_json(measured.facts[FACT])
+    print(
+        table(measured, found)
+        if found is not None
+        else f"{measured.name} has no ceilings that can be read"
+    )
+    return 0 if found is not None else 1
 
 
 def _device(name: str | None, store: Store) -> Device:
@@ -49,7 +66,10 @@ def _device(name: str | None, store: Store) -> Device:
     found = devices[0] if name is None else next((d for d in devices if d.id == name), None)
     if found is None:
         raise TilevizError(f"no device '{name}' here; there is {', '.join(d.id for d in devices)}")
-    return next((d for d in store.devices() if d.id == found.id and d.fingerprint == found.fingerprint), found)
+    return next(
+        (d for d in store.devices() if d.id == found.id and d.fingerprint == found.fingerprint),
+        found,
+    )
 
 
 if __name__ == "__main__":

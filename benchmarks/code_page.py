@@ -1,6 +1,8 @@
-"""How fast the Code page answers, in a real Chromium: `python benchmarks/code_page.py [--json FILE]`.
+"""How fast the Code page answers, in a real Chromium: `python benchmarks/code_page.py [--json
+FILE]`.
 
-Prints a table of each wait with its budget and exits 1 when one is over. Needs Playwright and a Chromium; no GPU.
+Prints a table of each wait with its budget and exits 1 when one is over. Needs Playwright and a
+Chromium; no GPU.
 """
 
 import argparse
@@ -19,10 +21,20 @@ from playwright.sync_api import Page, sync_playwright
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.page_latency import FLAGS, IDLE, Wait, browser_path, free_port, print_table, served, stop_engine  # noqa: E402
+from benchmarks.page_latency import (  # noqa: E402
+    FLAGS,
+    IDLE,
+    Wait,
+    browser_path,
+    free_port,
+    print_table,
+    served,
+    stop_engine,
+)
 from tileviz import lens  # noqa: E402
 from tileviz.engine import client, requests  # noqa: E402
 from tileviz.engine.options import Where  # noqa: E402
+from tileviz.errors import TilevizError  # noqa: E402
 from tileviz.records import Artifact  # noqa: E402
 from tileviz.store import Store  # noqa: E402
 
@@ -42,19 +54,23 @@ LONG, VERY_LONG = 5_000, 50_000
 HELPERS = """
 window.deep = (node, selector) => {
   const found = [...node.querySelectorAll(selector)]
-  for (const each of node.querySelectorAll('*')) if (each.shadowRoot) found.push(...deep(each.shadowRoot, selector))
+  for (const each of node.querySelectorAll('*'))
+    if (each.shadowRoot) found.push(...deep(each.shadowRoot, selector))
   return found
 }
 window.findRows = pane => deep(pane, '.row')
-window.findLines = pane => Math.max(0, ...deep(pane, '.lines').map(e => parseInt(e.textContent.replace(/\\D/g, ''), 10) || 0))
+window.findLines = pane => Math.max(
+  0, ...deep(pane, '.lines').map(e => parseInt(e.textContent.replace(/\\D/g, ''), 10) || 0))
 window.paneOf = side => document.querySelector(`.st-key-pane_${side}`)
 """
 
 
 def main() -> int:
-    words = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    words = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     words.add_argument("--json", type=Path, help="also write the figures to this file")
-    words.add_argument("--repeats", type=int, default=5, help="of each wait; the median counts (default: 5)")
+    words.add_argument(
+        "--repeats", type=int, default=5, help="of each wait; the median counts (default: 5)"
+    )
     asked = words.parse_args()
     home = Path(tempfile.mkdtemp(prefix="tileviz-code-"))
     os.environ.update(TILEVIZ_HOME=str(home), TILEVIZ_ENGINE_IDLE="300")
@@ -65,7 +81,9 @@ def main() -> int:
         shutil.rmtree(home, ignore_errors=True)
     print_table(waits)
     if asked.json:
-        asked.json.write_text(json.dumps([{**asdict(w), "ok": w.ok} for w in waits], indent=2) + "\n")
+        asked.json.write_text(
+            json.dumps([{**asdict(w), "ok": w.ok} for w in waits], indent=2) + "\n"
+        )
     return 0 if all(w.ok for w in waits) else 1
 
 
@@ -73,10 +91,14 @@ def measure(store: Store, repeats: int) -> list[Wait]:
     first = compiled(store, {})
     compiled(store, {"num_stages": 3})
     for number, lines in enumerate((LONG, VERY_LONG)):
-        store.save_artifact(stretched(first, requests_for({"panel_size": 16 - 8 * number}).key, lines))
+        store.save_artifact(
+            stretched(first, requests_for({"panel_size": 16 - 8 * number}).key, lines)
+        )
     port = free_port()
     with sync_playwright() as playwright, served(port):
-        browser = playwright.chromium.launch(executable_path=browser_path(playwright), args=list(FLAGS))
+        browser = playwright.chromium.launch(
+            executable_path=browser_path(playwright), args=list(FLAGS)
+        )
         page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
         page.add_init_script(HELPERS)
         open_view(page, port, {})
@@ -87,12 +109,38 @@ def measure(store: Store, repeats: int) -> list[Wait]:
         browser.close()
     return [
         Wait("stored code shown after the click", statistics.median(stored), 0.3, "s", len(stored)),
-        Wait("click to CUDA, unseen sm_90a GEMM, warm engine", statistics.median(cuda), 0.8, "s", len(cuda)),
-        Wait("click to SASS, unseen sm_90a GEMM, warm engine", statistics.median(sass), 2.0, "s", len(sass)),
-        Wait("5,000 lines of SASS beside 5,000 of PTX, painted", statistics.median(painted), 1.5, "s", len(painted)),
+        Wait(
+            "click to CUDA, unseen sm_90a GEMM, warm engine",
+            statistics.median(cuda),
+            0.8,
+            "s",
+            len(cuda),
+        ),
+        Wait(
+            "click to SASS, unseen sm_90a GEMM, warm engine",
+            statistics.median(sass),
+            2.0,
+            "s",
+            len(sass),
+        ),
+        Wait(
+            "5,000 lines of SASS beside 5,000 of PTX, painted",
+            statistics.median(painted),
+            1.5,
+            "s",
+            len(painted),
+        ),
         Wait("linked jump in 5,000 lines", statistics.median(jumps), 0.25, "s", len(jumps)),
-        Wait("50,000 lines beside 50,000, painted", statistics.median(painted_more), 5.0, "s", len(painted_more)),
-        Wait("linked jump in 50,000 lines", statistics.median(jumps_more), 0.5, "s", len(jumps_more)),
+        Wait(
+            "50,000 lines beside 50,000, painted",
+            statistics.median(painted_more),
+            5.0,
+            "s",
+            len(painted_more),
+        ),
+        Wait(
+            "linked jump in 50,000 lines", statistics.median(jumps_more), 0.5, "s", len(jumps_more)
+        ),
         Wait("counting 5,000 lines of SASS", counting(first), 50.0, "ms", 5),
     ]
 
@@ -104,8 +152,11 @@ def requests_for(config: dict, **problem):
 
 def compiled(store: Store, config: dict) -> Artifact:
     request = requests_for(config)
-    client.wait(store, client.submit(store, request), timeout=120)
-    return store.artifact(request.key, complete=True)
+    ended = client.wait(store, client.submit(store, request), timeout=120)
+    found = store.artifact(request.key, complete=True)
+    if found is None:
+        raise TilevizError(f"the compile ended as {ended.state} without its code: {ended.reason}")
+    return found
 
 
 def stretched(artifact: Artifact, key: str, lines: int) -> Artifact:
@@ -123,25 +174,34 @@ def view(port: int, config: dict, **words) -> str:
     request = requests_for(config)
     values = {"kernel": "gemm", "target": TARGET, **request.problem, **request.config, **words}
     return f"http://127.0.0.1:{port}/codeview?" + "&".join(
-        f"{name}={str(value).lower() if isinstance(value, bool) else value}" for name, value in values.items()
+        f"{name}={str(value).lower() if isinstance(value, bool) else value}"
+        for name, value in values.items()
     )
 
 
 def open_view(page: Page, port: int, config: dict, **words) -> None:
     page.goto(view(port, config, **words))
-    page.wait_for_function("() => paneOf('left') && paneOf('right') && findRows(paneOf('right')).length > 3", polling="raf")
+    page.wait_for_function(
+        "() => paneOf('left') && paneOf('right') && findRows(paneOf('right')).length > 3",
+        polling="raf",
+    )
     page.wait_for_function(IDLE)
 
 
 def stored_code(page: Page, stages: str) -> float:
-    """From the click on another number of stages until the CUDA of that config, two barriers a stage, is in the pane."""
-    radio = page.get_by_role("radiogroup", name="num_stages").get_by_role("radio", name=stages, exact=True)
+    """From the click on another number of stages until the CUDA of that config, two barriers a
+    stage, is in the pane."""
+    radio = page.get_by_role("radiogroup", name="num_stages").get_by_role(
+        "radio", name=stages, exact=True
+    )
     radio.scroll_into_view_if_needed()
     began = time.perf_counter()
     radio.click()
     words = f"mbarrier_mem[{2 * int(stages)}]"
     page.wait_for_function(
-        f"() => paneOf('right') && findRows(paneOf('right')).some(row => row.textContent.includes('{words}'))", polling="raf"
+        "() => paneOf('right') && findRows(paneOf('right')).some(row =>"
+        f" row.textContent.includes('{words}'))",
+        polling="raf",
     )
     took = time.perf_counter() - began
     page.wait_for_function(IDLE)
@@ -158,29 +218,42 @@ def unseen(page: Page, port: int, repeats: int) -> tuple[list[float], list[float
         wait_for_header()
         began = time.perf_counter()
         page.locator(".st-key-run button").click()
-        page.wait_for_function("() => paneOf('right') && findRows(paneOf('right')).length > 3", polling="raf", timeout=60_000)
+        page.wait_for_function(
+            "() => paneOf('right') && findRows(paneOf('right')).length > 3",
+            polling="raf",
+            timeout=60_000,
+        )
         cuda.append(time.perf_counter() - began)
-        page.wait_for_function("() => paneOf('left') && findRows(paneOf('left')).length > 3", polling="raf", timeout=60_000)
+        page.wait_for_function(
+            "() => paneOf('left') && findRows(paneOf('left')).length > 3",
+            polling="raf",
+            timeout=60_000,
+        )
         sass.append(time.perf_counter() - began)
         page.wait_for_function(IDLE)
     return cuda[1:], sass[1:]
 
 
 def wait_for_header(seconds: float = 90.0) -> None:
-    """The engine prepares the precompiled header of an architecture in the background after its first compile; then it is warm."""
+    """The engine prepares the precompiled header of an architecture in the background after its
+    first compile; then it is warm."""
     end = time.monotonic() + seconds
     while time.monotonic() < end and not any(Path(os.environ["TILEVIZ_HOME"]).rglob("*.pch")):
         time.sleep(0.2)
 
 
-def long_texts(page: Page, port: int, repeats: int, panel_size: int, lines: int) -> tuple[list[float], list[float]]:
+def long_texts(
+    page: Page, port: int, repeats: int, panel_size: int, lines: int
+) -> tuple[list[float], list[float]]:
     """(seconds to paint both long texts from the switch to them, seconds of a linked jump)."""
     painted, jumps = [], []
     for _ in range(repeats):
         open_view(page, port, {"panel_size": panel_size}, left="Python", right="CUDA")
         began = time.perf_counter()
         for side, text in (("left", "PTX"), ("right", "SASS")):
-            page.get_by_role("radiogroup", name=f"Text on the {side}").get_by_role("radio", name=text, exact=True).click()
+            page.get_by_role("radiogroup", name=f"Text on the {side}").get_by_role(
+                "radio", name=text, exact=True
+            ).click()
         page.wait_for_function(
             "() => ['left', 'right'].every(side => paneOf(side)"
             f" && findLines(paneOf(side)) >= {lines - 1} && findRows(paneOf(side)).length > 10)",
@@ -198,14 +271,22 @@ def jump(page: Page, words: str) -> float:
     left = page.locator(".st-key-pane_left")
     left.get_by_label("Search the code").fill(words)
     page.wait_for_function(
-        f"() => findRows(paneOf('left')).some(row => row.classList.contains('at') && row.textContent.includes('{words}'))"
+        "() => findRows(paneOf('left')).some(row => row.classList.contains('at') &&"
+        f" row.textContent.includes('{words}'))"
     )
     page.wait_for_function(IDLE)
-    before = page.evaluate("() => findRows(paneOf('right')).filter(row => row.classList.contains('lit')).map(row => row.dataset.n).join()")
+    before = page.evaluate(
+        "() => findRows(paneOf('right')).filter(row =>"
+        " row.classList.contains('lit')).map(row => row.dataset.n).join()"
+    )
     began = time.perf_counter()
-    page.evaluate("() => findRows(paneOf('left')).find(row => row.classList.contains('at')).querySelector('i').click()")
+    page.evaluate(
+        "() => findRows(paneOf('left')).find(row =>"
+        " row.classList.contains('at')).querySelector('i').click()"
+    )
     page.wait_for_function(
-        f"() => {{ const lit = findRows(paneOf('right')).filter(row => row.classList.contains('lit')).map(row => row.dataset.n).join()\n"
+        f"() => {{ const lit = findRows(paneOf('right')).filter(row =>"
+        " row.classList.contains('lit')).map(row => row.dataset.n).join()\n"
         f"return lit && lit !== '{before}' }}",
         polling="raf",
     )
@@ -214,7 +295,7 @@ def jump(page: Page, words: str) -> float:
 
 def counting(artifact: Artifact) -> float:
     """Milliseconds to count 5,000 lines of SASS, the best of five."""
-    text = stretched(artifact, "", LONG).sass
+    text = stretched(artifact, "", LONG).sass or ""
     took = []
     for _ in range(5):
         began = time.perf_counter()

@@ -1,7 +1,9 @@
-"""CPU time that compiling costs a sweep, by phase: `python -m benchmarks.compile_rate [--target sm_90a] [--configs 82] [--workers N]`.
+"""CPU time that compiling costs a sweep, by phase: `python -m benchmarks.compile_rate [--target
+sm_90a] [--configs 82] [--workers N]`.
 
-Runs the 82 GEMM configs of `sweep_rate` through the sweep's own pool of children, with a cold cache, a warm fork server and a made header.
-Needs no GPU. CPU seconds count what a child and all it starts spend; they grow when two of them share a core.
+Runs the 82 GEMM configs of `sweep_rate` through the sweep's own pool of children, with a cold
+cache, a warm fork server and a made header. Needs no GPU. CPU seconds count what a child and all it
+starts spend; they grow when two of them share a core.
 """
 
 import argparse
@@ -15,20 +17,20 @@ import time
 from collections import deque
 from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing.connection import wait
 from pathlib import Path
 
 from benchmarks import compile_rate as here
 from benchmarks import sweep_rate
 from tileviz.compiler import targets, toolchain
 from tileviz.engine.jobs.background import HeaderJob
+from tileviz.engine.processes.channel import with_news
 from tileviz.engine.processes.lanes import ForkServer
 from tileviz.engine.processes.reports import Report, quiet
 from tileviz.engine.requests import Request
 from tileviz.engine.sweeps.jobs import SweepCompileJob
 from tileviz.engine.sweeps.pool import CompilePool, Item
 from tileviz.engine.sweeps.space import space_of
-from tileviz.kernels import code as code_of
+from tileviz.kernels import kernel as kernel_of
 from tileviz.records import Device, Trial
 
 PARTS = {
@@ -42,23 +44,32 @@ PARTS = {
 
 
 @dataclass(frozen=True)
-class MeteredJob(SweepCompileJob):
-    """A compile that tells its CPU seconds in place of the artifact: {(phase, 0 own or 1 of started processes): seconds}."""
+class MeteredJob:
+    """A compile of a sweep that tells its CPU seconds in place of the artifact: {(phase, 0 own or 1
+    of started processes): seconds}."""
+
+    request: Request
 
     def __call__(self, report: Report = quiet) -> dict[tuple[str, int], float]:
         spent: dict[tuple[str, int], float] = {}
-        state = {"phase": "lower", "times": os.times()}
+        phase, times = "lower", os.times()
 
         def meter(kind: str, value: object) -> None:
+            nonlocal phase, times
             if kind == "phase":
-                now, before = os.times(), state["times"]
-                for who, seconds in enumerate((now[0] + now[1] - before[0] - before[1], now[2] + now[3] - before[2] - before[3])):
-                    key = (state["phase"], who)
+                now, before = os.times(), times
+                for who, seconds in enumerate(
+                    (
+                        now[0] + now[1] - before[0] - before[1],
+                        now[2] + now[3] - before[2] - before[3],
+                    )
+                ):
+                    key = (phase, who)
                     spent[key] = spent.get(key, 0.0) + seconds
-                state.update(phase=str(value), times=now)
+                phase, times = str(value), now
             report(kind, value)
 
-        super().__call__(meter)
+        SweepCompileJob(self.request, executable=True)(meter)
         meter("phase", "")
         return spent
 
@@ -83,14 +94,16 @@ def fork_server(target: str):
 
 def until_done(server: ForkServer, child) -> None:
     while True:
-        for ready in wait([server.control, child.connection]):
+        for ready in with_news([server.control, child.connection]):
             if ready is server.control:
                 server.listen()
             elif child.connection.recv()[0] in ("done", "failed"):
                 return
 
 
-def compiled(server: ForkServer, requests: list[Request], workers: int) -> tuple[float, list[dict[tuple[str, int], float]], int]:
+def compiled(
+    server: ForkServer, requests: list[Request], workers: int
+) -> tuple[float, list[dict[tuple[str, int], float]], int]:
     """(wall seconds, CPU seconds of each config by phase, configs that failed)."""
     pool = CompilePool(workers, server.child, server.learn_exit, 120.0)
     left, done, failed = deque(enumerate(requests)), [], 0
@@ -98,10 +111,18 @@ def compiled(server: ForkServer, requests: list[Request], workers: int) -> tuple
     while left or pool.busy:
         while left and pool.has_room:
             number, request = left.popleft()
-            blank = Trial(str(number), request.kernel, request.problem, request.config, request.target, request.device, "ok")
-            pool.give(Item(number, 0, blank), here.MeteredJob(request, executable=True))
+            blank = Trial(
+                str(number),
+                request.kernel,
+                request.problem,
+                request.config,
+                request.target,
+                request.device,
+                "ok",
+            )
+            pool.give(Item(number, 0, blank), here.MeteredJob(request))
         workers_by_ear = {worker.child.connection: worker for worker in pool.workers}
-        for ready in wait([server.control, *workers_by_ear], 1.0):
+        for ready in with_news([server.control, *workers_by_ear], 1.0):
             if ready is server.control:
                 server.listen()
             elif (told := pool.hear(workers_by_ear[ready])) is not None:
@@ -114,10 +135,16 @@ def compiled(server: ForkServer, requests: list[Request], workers: int) -> tuple
 
 def requests_of(target: str, count: int) -> list[Request]:
     """The configs of `sweep_rate` for a target, whether or not a device of it is here."""
-    described, chosen = code_of("gemm"), targets.target(target)
+    described, chosen = kernel_of("gemm"), targets.target(target)
     problem = described.problem(sweep_rate.GPU_PROBLEM, "cuda")
     space = space_of(
-        described, chosen, (problem,), sweep_rate.GPU_SPACE, (), sweep_rate.others(sweep_rate.GPU_SPACE), Device("", "", target)
+        described,
+        chosen,
+        (problem,),
+        sweep_rate.GPU_SPACE,
+        (),
+        sweep_rate.others(sweep_rate.GPU_SPACE),
+        Device("", "", target),
     )
     configs = sweep_rate.some_of(space)[:count]
     return [Request("run", "gemm", problem, config, chosen.name) for config in configs]
@@ -127,19 +154,32 @@ def measured(target: str, count: int, workers: int) -> dict:
     """{configs, failed, workers, wall_s, cpu_s: {part: mean seconds a config}}"""
     with fork_server(target) as server:
         wall, done, failed = compiled(server, requests_of(target, count), workers)
-    parts = {name: statistics.mean(each.get(key, 0.0) for each in done) for key, name in PARTS.items()} if done else {}
-    return {"configs": len(done), "failed": failed, "workers": workers, "wall_s": wall, "cpu_s": {**parts, "all": sum(parts.values())}}
+    parts = (
+        {name: statistics.mean(each.get(key, 0.0) for each in done) for key, name in PARTS.items()}
+        if done
+        else {}
+    )
+    return {
+        "configs": len(done),
+        "failed": failed,
+        "workers": workers,
+        "wall_s": wall,
+        "cpu_s": {**parts, "all": sum(parts.values())},
+    }
 
 
 def main() -> int:
-    words = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    words = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     words.add_argument("--target", default="sm_90a")
     words.add_argument("--configs", type=int, default=sweep_rate.GPU_CONFIGS)
     words.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     words.add_argument("--json", metavar="FILE")
     asked = words.parse_args()
     found = measured(asked.target, asked.configs, asked.workers)
-    print(f"{found['configs']} configs for {asked.target}, {asked.workers} children, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
+    print(
+        f"{found['configs']} configs for {asked.target}, {asked.workers} children,"
+        f" {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
+    )
     print(f"{'wall':<30} {found['wall_s']:8.2f} s, {found['failed']} failed")
     for name, seconds in found["cpu_s"].items():
         print(f"{name:<30} {seconds:8.3f} CPU s a config")

@@ -1,4 +1,5 @@
-"""Hashes of the code that is generated today: `python -m benchmarks.generated_texts [--every N] [--out FILE] [--compare FILE]`.
+"""Hashes of the code that is generated today: `python -m benchmarks.generated_texts [--every N]
+[--out FILE] [--compare FILE]`.
 
 Lowers what is recorded for its target, and each kernel's own problems for the CPU and for every
 target's default config, and prints a hash of each text, one line a config. Two runs, before and
@@ -98,7 +99,9 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--every", type=int, help="also each N-th recorded trial")
     parser.add_argument("--recorded", type=Path, default=FILE, help="another recorded file")
     parser.add_argument("--out", type=Path, help="file for the hashes, as JSON")
-    parser.add_argument("--compare", type=Path, help="hashes of an earlier run to hold them against")
+    parser.add_argument(
+        "--compare", type=Path, help="hashes of an earlier run to hold them against"
+    )
     asked = parser.parse_args(words)
     os.environ.setdefault("TILELANG_CACHE_DIR", tempfile.mkdtemp(prefix="tilelang-"))
     found: dict[str, str] = {}

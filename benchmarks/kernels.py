@@ -1,8 +1,10 @@
 """Every kernel against its baselines on this device, through the engine: a table, and JSON.
 
-    python -m benchmarks.kernels [--quick] [--kernel NAME ...] [--case TEXT ...] [--device ID] [--out FILE] [--against FILE]
+    python -m benchmarks.kernels [--quick] [--kernel NAME ...] [--case TEXT ...] [--device ID]
+        [--out FILE] [--against FILE]
 
-With `--out` a stopped run goes on where it ended. `--against` sets the result beside an earlier one: how well two runs agree.
+With `--out` a stopped run goes on where it ended. `--against` sets the result beside an earlier
+one: how well two runs agree.
 """
 
 import argparse
@@ -20,7 +22,14 @@ from tileviz.engine import client, presets
 from tileviz.engine.options import Measuring, Where
 from tileviz.engine.requests import local_devices, resolve
 from tileviz.errors import BadRequest, TilevizError
-from tileviz.formats import assignments, compared_value, compared_with, duration_us, percent, significant
+from tileviz.formats import (
+    assignments,
+    compared_value,
+    compared_with,
+    duration_us,
+    percent,
+    significant,
+)
 from tileviz.measured import BaselineResult, fastest_baseline
 from tileviz.records import Device, Trial, canonical_json
 from tileviz.records_json import to_json, trial_from_json
@@ -48,18 +57,31 @@ GPU_QUICK = (
     Case("softmax", {"M": 8192, "N": 8192}),
     Case("flash_attention", {"B": 4, "H": 16, "Sq": 4096, "Sk": 4096, "D": 128}),
 )
-CPU_QUICK = tuple(Case(name) for name in ("vector_add", "gemm", "gemm_bias_gelu", "softmax", "flash_attention"))
-CPU = (*CPU_QUICK, Case("gemm", {"M": 250, "N": 231, "K": 243}), Case("softmax", {"M": 1000, "N": 1000}))
+CPU_QUICK = tuple(
+    Case(name) for name in ("vector_add", "gemm", "gemm_bias_gelu", "softmax", "flash_attention")
+)
+CPU = (
+    *CPU_QUICK,
+    Case("gemm", {"M": 250, "N": 231, "K": 243}),
+    Case("softmax", {"M": 1000, "N": 1000}),
+)
 
 
-def cases(device: Device, quick: bool, only: list[str] | None = None, texts: list[str] | None = None) -> tuple[Case, ...]:
-    """The quick cases, or all by which a kernel is judged; `only` these kernels, and cases in whose words one of the `texts` is."""
+def cases(
+    device: Device, quick: bool, only: list[str] | None = None, texts: list[str] | None = None
+) -> tuple[Case, ...]:
+    """The quick cases, or all by which a kernel is judged; `only` these kernels, and cases in whose
+    words one of the `texts` is."""
     if device.id == "cpu":
         chosen = CPU_QUICK if quick else CPU
     elif quick:
         chosen = GPU_QUICK
     else:
-        chosen = tuple(Case(kernel, problem, AGAINST[kernel]) for kernel, problems in judged().items() for problem in problems)
+        chosen = tuple(
+            Case(kernel, problem, AGAINST[kernel])
+            for kernel, problems in judged().items()
+            for problem in problems
+        )
     found = (case for case in chosen if not only or case.kernel in only)
     return tuple(case for case in found if not texts or any(text in case.words for text in texts))
 
@@ -68,11 +90,19 @@ def measure(store: Store, case: Case, device: Device) -> Trial:
     """One trial, always measured anew. Raises TilevizError when the job gave none."""
     known = presets.known(store, case.kernel)
     how = Measuring(timeout_s=300, only_baselines=tuple(case.baselines))
-    request = resolve(case.kernel, case.problem, where=Where(device=device.id), measuring=how, presets=known)
-    job = client.wait(store, client.submit(store, request), on_phase=lambda job: _say(f"  {case.words}: {job.phase or job.state}"))
+    request = resolve(
+        case.kernel, case.problem, where=Where(device=device.id), measuring=how, presets=known
+    )
+    job = client.wait(
+        store,
+        client.submit(store, request),
+        on_phase=lambda job: _say(f"  {case.words}: {job.phase or job.state}"),
+    )
     trial = store.trial(job.trial) if job.trial else None
     if trial is None:
-        raise TilevizError(f"{case.words}: the job ended as {job.state}: {job.reason or 'no reason was given'}")
+        raise TilevizError(
+            f"{case.words}: the job ended as {job.state}: {job.reason or 'no reason was given'}"
+        )
     return trial
 
 
@@ -86,9 +116,9 @@ def row(case: str, trial: Trial) -> dict[str, Any]:
         "tflops": trial.tflops,
         "gbps": trial.gbps,
         "best": best.name if best else None,
-        "best_us": best.timing.median_us if best else None,
+        "best_us": best.timing.median_us if best and best.timing else None,
         "speedup": best.speedup if best else None,
-        "verdict": best.comparison.verdict if best else None,
+        "verdict": best.comparison.verdict if best and best.comparison else None,
         "trial": _without_samples(to_json(trial)),
     }
 
@@ -104,32 +134,48 @@ def table(rows: list[dict[str, Any]]) -> str:
 
 
 def means(rows: list[dict[str, Any]]) -> str:
-    """For each kernel and dtype the geometric mean of how many times as fast ours is as the fastest baseline, the range, and the cases."""
+    """For each kernel and dtype the geometric mean of how many times as fast ours is as the fastest
+    baseline, the range, and the cases."""
     found: dict[tuple[str, str], list[float]] = {}
     for entry in rows:
         if entry["speedup"]:
-            found.setdefault((entry["trial"]["kernel"], entry["trial"]["problem"]["dtype"]), []).append(entry["speedup"])
-    lines = [f"{'kernel':<18} {'dtype':<9} {'cases':>5} {'mean':>6} {'least':>6} {'most':>6}   times as fast as the fastest baseline"]
+            found.setdefault(
+                (entry["trial"]["kernel"], entry["trial"]["problem"]["dtype"]), []
+            ).append(entry["speedup"])
+    lines = [
+        f"{'kernel':<18} {'dtype':<9} {'cases':>5} {'mean':>6} {'least':>6} {'most':>6}  "
+        " times as fast as the fastest baseline"
+    ]
     for (kernel, dtype), ratios in found.items():
-        words = (significant(ratio) for ratio in (statistics.geometric_mean(ratios), min(ratios), max(ratios)))
-        lines.append(f"{kernel:<18} {dtype:<9} {len(ratios):>5} " + " ".join(f"{word:>6}" for word in words))
+        words = (
+            significant(ratio)
+            for ratio in (statistics.geometric_mean(ratios), min(ratios), max(ratios))
+        )
+        lines.append(
+            f"{kernel:<18} {dtype:<9} {len(ratios):>5} " + " ".join(f"{word:>6}" for word in words)
+        )
     return "\n".join(lines)
 
 
 def agreement(rows: list[dict[str, Any]], earlier: list[dict[str, Any]]) -> str:
-    """How far two runs of the same cases are apart, absolutely and as a ratio to the fastest baseline of the first."""
+    """How far two runs of the same cases are apart, absolutely and as a ratio to the fastest
+    baseline of the first."""
     before = {entry["case"]: entry for entry in earlier}
-    lines = [f"{'case':<58} {'us':>9} {'earlier':>9} {'apart':>8} {'ratio':>7} {'earlier':>7} {'apart':>8}"]
+    lines = [
+        f"{'case':<58} {'us':>9} {'earlier':>9} {'apart':>8} {'ratio':>7} {'earlier':>7}"
+        f" {'apart':>8}"
+    ]
     for entry in rows:
         other = before.get(entry["case"])
         if other is None or not entry["us"] or not other["us"]:
             continue
-        ratios = [_ratio(e, other["best"]) for e in (entry, other)]
-        apart = f"{(ratios[0] / ratios[1] - 1) * 100:+.2f} %" if all(ratios) else "-"
-        shown = [significant(r) if r else "-" for r in ratios]
+        now, then = (_ratio(e, other["best"]) for e in (entry, other))
+        apart = f"{(now / then - 1) * 100:+.2f} %" if now and then else "-"
+        shown = [significant(ratio) if ratio else "-" for ratio in (now, then)]
         absolute = f"{(entry['us'] / other['us'] - 1) * 100:+.2f} %"
         lines.append(
-            f"{entry['case']:<58} {significant(entry['us'], 4):>9} {significant(other['us'], 4):>9} {absolute:>8}"
+            f"{entry['case']:<58} {significant(entry['us'], 4):>9}"
+            f" {significant(other['us'], 4):>9} {absolute:>8}"
             f" {shown[0]:>7} {shown[1]:>7} {apart:>8}"
         )
     return "\n".join(lines)
@@ -141,7 +187,10 @@ def main(words: list[str] | None = None) -> int:
         device = _device(asked.device)
         chosen = cases(device, asked.quick, asked.kernel, asked.case)
         if not chosen:
-            asked_for = f"is of {asked.kernel or 'any kernel'} and has one of {asked.case or 'any words'} in it"
+            asked_for = (
+                f"is of {asked.kernel or 'any kernel'} and has one of"
+                f" {asked.case or 'any words'} in it"
+            )
             raise BadRequest(f"no case for {device.id} {asked_for}")
         rows = _run(StoreWithRecorded(), device, chosen, asked.out)
     except TilevizError as error:
@@ -155,7 +204,9 @@ def main(words: list[str] | None = None) -> int:
     return 0 if all(entry["status"] == "ok" for entry in rows) else 1
 
 
-def _run(store: Store, device: Device, chosen: tuple[Case, ...], out: str | None) -> list[dict[str, Any]]:
+def _run(
+    store: Store, device: Device, chosen: tuple[Case, ...], out: str | None
+) -> list[dict[str, Any]]:
     rows = _done(out, device)
     for case in chosen:
         if any(entry["case"] == case.words for entry in rows):
@@ -165,7 +216,9 @@ def _run(store: Store, device: Device, chosen: tuple[Case, ...], out: str | None
         rows.append(row(case.words, measure(store, case, device)))
         _write(out, device, rows)
     order = {case.words: number for number, case in enumerate(chosen)}
-    return sorted((entry for entry in rows if entry["case"] in order), key=lambda entry: order[entry["case"]])
+    return sorted(
+        (entry for entry in rows if entry["case"] in order), key=lambda entry: order[entry["case"]]
+    )
 
 
 def _done(out: str | None, device: Device) -> list[dict[str, Any]]:
@@ -175,7 +228,9 @@ def _done(out: str | None, device: Device) -> list[dict[str, Any]]:
     try:
         doc = json.loads(Path(out).read_text())
     except (OSError, ValueError) as error:
-        raise TilevizError(f"{out} cannot be read as an earlier result ({error}); give another file") from error
+        raise TilevizError(
+            f"{out} cannot be read as an earlier result ({error}); give another file"
+        ) from error
     if canonical_json(doc.get("fingerprint")) != canonical_json(device.fingerprint):
         raise TilevizError(f"{out} is of another device or other versions; give another file")
     return doc["rows"]
@@ -186,7 +241,17 @@ def _write(out: str | None, device: Device, rows: list[dict[str, Any]]) -> None:
     if out is None:
         return
     beside = Path(f"{out}.part")
-    beside.write_text(json.dumps({"device": device.id, "name": device.name, "fingerprint": device.fingerprint, "rows": rows}, indent=1))
+    beside.write_text(
+        json.dumps(
+            {
+                "device": device.id,
+                "name": device.name,
+                "fingerprint": device.fingerprint,
+                "rows": rows,
+            },
+            indent=1,
+        )
+    )
     os.replace(beside, out)
 
 
@@ -205,14 +270,26 @@ def _case_line(entry: dict[str, Any], trial: Trial) -> str:
     point = trial.roofline
     shares = f"{percent(point.fraction)} {percent(point.fraction_measured)}" if point else ""
     best = fastest_baseline(trial.baselines)
-    told = f"{best.name} {duration_us(best.timing.median_us)}: ours {compared_with(best.comparison, 'it')}" if best else "none"
-    return f"{entry['case']:<58} {duration_us(trial.timing.median_us):>9} {rate:>13} {shares:>15}   {told}"
+    told = "none"
+    if best and best.timing and best.comparison:
+        told = (
+            f"{best.name} {duration_us(best.timing.median_us)}: ours"
+            f" {compared_with(best.comparison, 'it')}"
+        )
+    return (
+        f"{entry['case']:<58} {duration_us(trial.timing.median_us):>9} {rate:>13}"
+        f" {shares:>15}   {told}"
+    )
 
 
 def _rate(trial: Trial) -> str:
     """GB/s where memory binds, else TFLOPS, or GFLOPS below one."""
     if trial.tflops and (trial.roofline is None or trial.roofline.bound == "compute"):
-        return f"{significant(trial.tflops)} TFLOPS" if trial.tflops >= 1 else f"{significant(trial.tflops * 1000)} GFLOPS"
+        return (
+            f"{significant(trial.tflops)} TFLOPS"
+            if trial.tflops >= 1
+            else f"{significant(trial.tflops * 1000)} GFLOPS"
+        )
     return f"{significant(trial.gbps)} GB/s" if trial.gbps else "-"
 
 
@@ -221,7 +298,8 @@ def _baseline_words(baseline: BaselineResult) -> str:
         return f"{baseline.status}: {baseline.reason}"
     speedup = compared_value(baseline.comparison) if baseline.comparison else "not compared"
     compiled = f", compiled in {baseline.compile_s:.1f} s" if baseline.compile_s else ""
-    return f"{duration_us(baseline.timing.median_us):>9} {speedup}, {baseline.math_mode}{compiled}  {baseline.kernel_name[:100]}"
+    time = duration_us(baseline.timing.median_us) if baseline.timing else "-"
+    return f"{time:>9} {speedup}, {baseline.math_mode}{compiled}  {baseline.kernel_name[:100]}"
 
 
 def _ratio(entry: dict[str, Any], name: str | None) -> float | None:
@@ -239,12 +317,26 @@ def _without_samples(doc: dict[str, Any]) -> dict[str, Any]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.kernels", description="Every kernel against its baselines on this device.")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.kernels",
+        description="Every kernel against its baselines on this device.",
+    )
     parser.add_argument("--quick", action="store_true", help="one problem a kernel")
     parser.add_argument("--kernel", nargs="+", metavar="NAME", help="only these kernels")
-    parser.add_argument("--case", nargs="+", metavar="TEXT", help="only cases whose line has one of these in it, as in 'Sq=512 '")
-    parser.add_argument("--device", metavar="ID", help="cpu, cuda:0, ... (default: the first GPU, else the CPU)")
-    parser.add_argument("--out", metavar="FILE", help="write JSON after each case; a file that is there is gone on with")
+    parser.add_argument(
+        "--case",
+        nargs="+",
+        metavar="TEXT",
+        help="only cases whose line has one of these in it, as in 'Sq=512 '",
+    )
+    parser.add_argument(
+        "--device", metavar="ID", help="cpu, cuda:0, ... (default: the first GPU, else the CPU)"
+    )
+    parser.add_argument(
+        "--out",
+        metavar="FILE",
+        help="write JSON after each case; a file that is there is gone on with",
+    )
     parser.add_argument("--against", metavar="FILE", help="an earlier --out to set this run beside")
     return parser
 

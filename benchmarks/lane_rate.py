@@ -1,7 +1,9 @@
-"""What the measure lane does for one config, step by step, on this GPU: `python -m benchmarks.lane_rate [--configs N] [--json FILE]`.
+"""What the measure lane does for one config, step by step, on this GPU: `python -m
+benchmarks.lane_rate [--configs N] [--json FILE]`.
 
-Compiles a few GEMM configs at 4096^3, then checks and times them as a sweep's lane does: alone, and with every core busy, as a sweep's
-compilers keep them. Prints milliseconds of each step, and where Python spent them. On the CPU a small GEMM, without the GPU's steps.
+Compiles a few GEMM configs at 4096^3, then checks and times them as a sweep's lane does: alone, and
+with every core busy, as a sweep's compilers keep them. Prints milliseconds of each step, and where
+Python spent them. On the CPU a small GEMM, without the GPU's steps.
 """
 
 import argparse
@@ -18,6 +20,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -67,11 +70,19 @@ def steps(bench, request, call) -> dict[str, float]:
 
     run = lambda: call(*bench.inputs, bench.output)
     timer, found = bench.timer, {}
-    found["program built"] = milliseconds(lambda: bench.kernel.build(request.problem, request.config, bench.target))
+    found["program built"] = milliseconds(
+        lambda: bench.kernel.build(request.problem, request.config, bench.target)
+    )
     bench.request, bench.call = request, None
-    found["load: TileLang's cache"] = milliseconds(lambda: (setattr(bench, "call", None), bench._executable()))
-    found["refill, launch, wait"] = milliseconds(lambda: (draws.refill(bench.output), run(), bench._synchronize()))
-    found["verdict"] = milliseconds(lambda: bench.verdict_of(bench.output, math_mode=bench.math_mode))
+    found["load: TileLang's cache"] = milliseconds(
+        lambda: (setattr(bench, "call", None), bench._executable())
+    )
+    found["refill, launch, wait"] = milliseconds(
+        lambda: (draws.refill(bench.output), run(), bench._synchronize())
+    )
+    found["verdict"] = milliseconds(
+        lambda: bench.verdict_of(bench.output, math_mode=bench.math_mode)
+    )
     found["whole check"] = milliseconds(lambda: bench._check(call))
     plans = MAIN_PLANS[bench.kind], QUICK_PLANS[bench.kind]
     for count in (1, 5, 20, 30):
@@ -81,7 +92,9 @@ def steps(bench, request, call) -> dict[str, float]:
     found["main plan, no clocks"] = milliseconds(lambda: timers.time_callable(run, timer, plans[0]))
     if bench.index is None:
         return found
-    found["main plan, clocks"] = milliseconds(lambda: timers.time_callable(run, timer, plans[0], clocks=bench._watch()))
+    found["main plan, clocks"] = milliseconds(
+        lambda: timers.time_callable(run, timer, plans[0], clocks=bench._watch())
+    )
     found["launch on the host"] = milliseconds(run, 50)
     torch.cuda.synchronize()
     found["wait for nothing"] = milliseconds(torch.cuda.synchronize)
@@ -102,13 +115,13 @@ def clock_steps(index: int) -> dict[str, float]:
         "one look at the card": milliseconds(lambda: clocks.look(watch.handle)),
     }
     clock, temperature = nvml.constant("NVML_CLOCK_SM"), nvml.constant("NVML_TEMPERATURE_GPU")
-    for name, *what in (
-        ("power", "nvmlDeviceGetPowerUsage"),
-        ("reasons", "nvmlDeviceGetCurrentClocksEventReasons"),
-        ("SM clock", "nvmlDeviceGetClockInfo", clock),
-        ("temperature", "nvmlDeviceGetTemperature", temperature),
+    for name, function, more in (
+        ("power", "nvmlDeviceGetPowerUsage", ()),
+        ("reasons", "nvmlDeviceGetCurrentClocksEventReasons", ()),
+        ("SM clock", "nvmlDeviceGetClockInfo", (clock,)),
+        ("temperature", "nvmlDeviceGetTemperature", (temperature,)),
     ):
-        found[f"  {name}"] = milliseconds(lambda what=what: nvml.read(what[0], watch.handle, *what[1:]))
+        found[f"  {name}"] = milliseconds(partial(nvml.read, function, watch.handle, *more))
     return found
 
 
@@ -171,7 +184,7 @@ def profiled(bench, entries) -> str:
 
 
 def main() -> int:
-    words = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    words = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     words.add_argument("--device", default="cuda:0")
     words.add_argument("--configs", type=int, default=8)
     words.add_argument("--json", metavar="FILE")
@@ -187,10 +200,20 @@ def main() -> int:
 def compiled(device: str, count: int) -> list[tuple]:
     """(request, blank trial) of each config, its executable left in TileLang's cache."""
     on_cpu = device == "cpu"
-    configs = [{**CPU_FIXED, "block_M": 32, "block_N": 16 << i} for i in range(3)] if on_cpu else eighty_two(device)
+    configs = (
+        [{**CPU_FIXED, "block_M": 32, "block_N": 16 << i} for i in range(3)]
+        if on_cpu
+        else eighty_two(device)
+    )
     entries = []
     for config in configs[:count]:
-        request = requests.resolve("gemm", CPU_PROBLEM if on_cpu else GPU_PROBLEM, config, where=Where(device=device), measuring=ALONE)
+        request = requests.resolve(
+            "gemm",
+            CPU_PROBLEM if on_cpu else GPU_PROBLEM,
+            config,
+            where=Where(device=device),
+            measuring=ALONE,
+        )
         if not on_cpu:
             runtime.prepare(request.target)
         print("compiled", CompileJob(request, executable=True)().seconds, flush=True)
@@ -208,7 +231,11 @@ def measure(asked, home: Path) -> int:
     began = time.perf_counter()
     bench = bench_of(entries[0][0])
     bench.get_ready()
-    found = {"get ready, s": round(time.perf_counter() - began, 2), "first round": whole(bench, entries), "quiet": whole(bench, entries)}
+    found = {
+        "get ready, s": round(time.perf_counter() - began, 2),
+        "first round": whole(bench, entries),
+        "quiet": whole(bench, entries),
+    }
     with busy_cores(os.cpu_count() or 1):
         found["cores busy"] = whole(bench, entries)
     request = entries[0][0]

@@ -1,10 +1,13 @@
-"""Records the results that come with tileviz, on a GPU, with the tool itself: sweeps, baselines, ceilings, presets, and the code of a few.
+"""Records the results that come with tileviz, on a GPU, with the tool itself: sweeps, baselines,
+ceilings, presets, and the code of a few.
 
-    python -m benchmarks.record --seconds 480 --out tileviz/data/recorded.db [--device cuda:0] [--kernel NAME ...] [--baselines WHICH]
+    python -m benchmarks.record --seconds 480 --out tileviz/data/recorded.db [--device cuda:0]
+        [--kernel NAME ...] [--baselines WHICH]
     python -m benchmarks.record --from HOME --out tileviz/data/recorded.db
 
-What is in TILEVIZ_HOME already is not run again, so a recording that ran out of time goes on when it is started again; each start writes
-the file with what there is. `--from` only makes the file, of another home that is left as it is. Plans: benchmarks/recorded_plans.py.
+What is in TILEVIZ_HOME already is not run again, so a recording that ran out of time goes on when
+it is started again; each start writes the file with what there is. `--from` only makes the file, of
+another home that is left as it is. Plans: benchmarks/recorded_plans.py.
 """
 
 import argparse
@@ -39,16 +42,19 @@ from tileviz.store.recording import Recording, record
 from tileviz.store.sweeps import SweepView
 
 WIDE_SHARE = 0.55
-"""Of a kernel's time, for the wide sweep; its finals and baselines come on top, and the shared sweep takes the rest."""
+"""Of a kernel's time, for the wide sweep; its finals and baselines come on top, and the shared
+sweep takes the rest."""
 
 MAIN_PASS = 0.6
 """Share of a sweep's time for its main pass: the rest is for finals and baselines."""
 
 CODE_OF_BEST = 3
-"""Configs of the wide sweep that keep their code, beside the default; of every other problem the best one does."""
+"""Configs of the wide sweep that keep their code, beside the default; of every other problem the
+best one does."""
 
 CONFIG_S = 20.0
-"""Most seconds for compiling a config, and again for its check and timing: one that hangs costs this much."""
+"""Most seconds for compiling a config, and again for its check and timing: one that hangs costs
+this much."""
 
 LEAST_S = 5.0
 
@@ -99,12 +105,17 @@ class Recorder:
         say(f"{plan.kernel}, {part}: {seconds(budget_s)}")
         if before is not None:
             spent = before.seconds + MAIN_PASS * budget_s
-            sweeps.resume(self.store, before.id, {"seconds": spent, "trials": None, "patience": None})
+            sweeps.resume(
+                self.store, before.id, {"seconds": spent, "trials": None, "patience": None}
+            )
             sweep = before.id
         else:
             sweep = self._submitted(plan, part, problems, MAIN_PASS * budget_s)
         view = self._waited(sweep)
-        say(f"  {sweep}: {view.state}{f', {view.reason}' if view.reason else ''}; {counts_words(view)}")
+        say(
+            f"  {sweep}: {view.state}{f', {view.reason}' if view.reason else ''};"
+            f" {counts_words(view)}"
+        )
         self._importance(view)
 
     def _submitted(self, plan: Plan, part: str, problems: list[Problem], main_s: float) -> str:
@@ -116,7 +127,8 @@ class Recorder:
         request, space = resolve_sweep(
             plan.kernel, problems, given=Given(configs),
             searching=Searching(
-                "grid" if part == "wide" else "model", "full", seconds=main_s, finalists=10 if part == "wide" else 4,
+                "grid" if part == "wide" else "model", "full", seconds=main_s,
+                finalists=10 if part == "wide" else 4,
             ),  # where time runs out, a picture without holes; the likely ones first
             where=Where(device=self.device.id),
             measuring=Measuring(
@@ -127,13 +139,24 @@ class Recorder:
         return sweeps.submit(self.store, request, space)
 
     def _against(self, plan: Plan, part: str) -> tuple[str, ...]:
-        """Of the wide sweep all but torch.compile's max-autotune, which takes up to a minute a problem; of the others the fast ones."""
+        """Of the wide sweep all but torch.compile's max-autotune, which takes up to a minute a
+        problem; of the others the fast ones."""
         known = baseline_names(kernel_of(plan.kernel), self.device)
-        return tuple(name for name in known if (name in AGAINST[plan.kernel] if part == "shared" else not name.endswith(MAX_AUTOTUNE)))
+        return tuple(
+            name
+            for name in known
+            if (
+                name in AGAINST[plan.kernel]
+                if part == "shared"
+                else not name.endswith(MAX_AUTOTUNE)
+            )
+        )
 
     def _best_configs(self, plan: Plan) -> list[Config]:
         wide = stored_sweep(self.store, plan.kernel, full_problems(plan)[:1])
-        return [row["config"] for row in fastest_rows(self.store, wide, 0)] if wide is not None else []
+        return (
+            [row["config"] for row in fastest_rows(self.store, wide, 0)] if wide is not None else []
+        )
 
     def _waited(self, sweep: str) -> SweepView:
         """Waits for its end; past the deadline it is stopped, and what it has stays."""
@@ -163,10 +186,13 @@ def _weight(plan: Plan, part: str) -> float:
 
 
 def stored_sweep(store: Store, kernel: str, problems: Sequence[Problem]) -> SweepView | None:
-    """The newest sweep of these problems with the kernel as its file is now, run here; None when there is none."""
+    """The newest sweep of these problems with the kernel as its file is now, run here; None when
+    there is none."""
     wanted = canonical_json(problems)
     for view in store.sweeps(kernel, limit=1000):
-        same = canonical_json(view.request["problems"]) == wanted and not view.request.get("imported")
+        same = canonical_json(view.request["problems"]) == wanted and not view.request.get(
+            "imported"
+        )
         if same and view.request.get("values") == {} and not _is_stale(store, view):
             return view
     return None
@@ -175,19 +201,34 @@ def stored_sweep(store: Store, kernel: str, problems: Sequence[Problem]) -> Swee
 def _is_stale(store: Store, view: SweepView) -> bool:
     """Whether its best was measured with another form of the kernel's file."""
     trial = store.trial(next(iter(view.best.values()))) if view.best else None
-    return trial is not None and trial.fingerprint.get("kernel_source") not in (None, kernel_of(view.kernel).source_hash)
+    return trial is not None and trial.fingerprint.get("kernel_source") not in (
+        None,
+        kernel_of(view.kernel).source_hash,
+    )
 
 
 def fastest_rows(store: Store, view: SweepView, problem: int) -> list[dict]:
-    """Right, plausible configs with code of their own, fastest first; the best of the finals before all."""
-    rows = [r for r in store.sweep_frame(view.id, instructions=False, statuses=("ok",)) if r["problem_index"] == problem]
-    usable = [r for r in rows if r["same_as"] is None and r["median_us"] is not None and not r["implausible"]]
-    return sorted(usable, key=lambda row: (row["trial"] != view.best.get(problem), row["median_us"]))
+    """Right, plausible configs with code of their own, fastest first; the best of the finals before
+    all."""
+    rows = [
+        r
+        for r in store.sweep_frame(view.id, instructions=False, statuses=("ok",))
+        if r["problem_index"] == problem
+    ]
+    usable = [
+        r
+        for r in rows
+        if r["same_as"] is None and r["median_us"] is not None and not r["implausible"]
+    ]
+    return sorted(
+        usable, key=lambda row: (row["trial"] != view.best.get(problem), row["median_us"])
+    )
 
 
 def keep_presets(store: Store, views: Sequence[SweepView]) -> None:
-    """The best of every problem as a preset; of a problem in several sweeps the one in the sweep with fewer problems, measured widely.
-    Where time ran out before a problem's baselines, many of its configs were not tried either: the kernel's own one stands."""
+    """The best of every problem as a preset; of a problem in several sweeps the one in the sweep
+    with fewer problems, measured widely. Where time ran out before a problem's baselines, many of
+    its configs were not tried either: the kernel's own one stands."""
     for view in sorted(views, key=lambda view: -len(view.request["problems"])):
         if view.best:
             kept = presets.keep(store, view.id)
@@ -214,7 +255,11 @@ def default_trials(store: Store, view: SweepView, number: int, problem: Problem)
     own = kernel.same_code(problem, kernel.config({}, target, problem), target)
     rows = store.sweep_frame(view.id, instructions=False)
     return {
-        r["trial"] for r in rows if r["problem_index"] == number and r["trial"] and _same_code(kernel, problem, r["config"], target) == own
+        r["trial"]
+        for r in rows
+        if r["problem_index"] == number
+        and r["trial"]
+        and _same_code(kernel, problem, r["config"], target) == own
     }
 
 
@@ -227,31 +272,59 @@ def _same_code(kernel, problem: Problem, config: Config, target) -> Config | Non
 
 def report(store: Store, views: Sequence[SweepView], made: Recording) -> str:
     """What is in the file, and what takes its bytes."""
-    lines = [f"{made.path}: {size_bytes(made.bytes)}; {made.sweeps} sweeps, {made.trials:,} trials, {made.with_code} with code,"]
+    lines = [
+        f"{made.path}: {size_bytes(made.bytes)}; {made.sweeps} sweeps, {made.trials:,}"
+        f" trials, {made.with_code} with code,"
+    ]
     lines[0] += f" {made.presets} presets"
-    lines.append("  bytes of content: " + ", ".join(f"{part} {size:,}" for part, size in sorted(made.parts.items(), key=lambda p: -p[1])))
+    lines.append(
+        "  bytes of content: "
+        + ", ".join(
+            f"{part} {size:,}" for part, size in sorted(made.parts.items(), key=lambda p: -p[1])
+        )
+    )
     for view in views:
-        lines.append(f"  {view.kernel}, {len(view.request['problems'])} problems: {counts_words(view)}")
+        lines.append(
+            f"  {view.kernel}, {len(view.request['problems'])} problems: {counts_words(view)}"
+        )
     for tuned in sorted(store.tuned(), key=lambda t: (t.kernel, t.created)):
-        against = f", {significant(tuned.speedup)} times as fast as {tuned.baseline}" if tuned.speedup else ""
+        against = (
+            f", {significant(tuned.speedup)} times as fast as {tuned.baseline}"
+            if tuned.speedup
+            else ""
+        )
         rate = ", ".join(rates(tuned.tflops, tuned.gbps))
-        lines.append(f"    {tuned.kernel} {assignments(tuned.problem)}: {duration_us(tuned.median_us)}, {rate}{against}")
+        lines.append(
+            f"    {tuned.kernel} {assignments(tuned.problem)}:"
+            f" {duration_us(tuned.median_us)}, {rate}{against}"
+        )
         lines.append(f"      {assignments(tuned.config)}")
     return "\n".join(lines)
 
 
 def counts_words(view: SweepView) -> str:
-    return ", ".join(f"{count:,} {status}" for status, count in Counter(view.counts).most_common()) or "nothing"
+    return (
+        ", ".join(f"{count:,} {status}" for status, count in Counter(view.counts).most_common())
+        or "nothing"
+    )
 
 
 def gpu_sweeps(store: Store) -> list[SweepView]:
     """Sweeps that ran on a GPU and found something, the oldest first."""
-    found = [v for v in store.sweeps(limit=1000) if v.device != "cpu" and not v.request.get("imported") and v.counts.get("ok")]
+    found = [
+        v
+        for v in store.sweeps(limit=1000)
+        if v.device != "cpu" and not v.request.get("imported") and v.counts.get("ok")
+    ]
     return found[::-1]
 
 
 def planned_sweeps(store: Store, plans: Sequence[Plan]) -> list[SweepView]:
-    asked = [(plan.kernel, problems) for plan in plans for problems in (full_problems(plan)[:1], full_problems(plan))]
+    asked = [
+        (plan.kernel, problems)
+        for plan in plans
+        for problems in (full_problems(plan)[:1], full_problems(plan))
+    ]
     found = [stored_sweep(store, kernel, problems) for kernel, problems in asked]
     return [view for view in found if view is not None and view.counts.get("ok")]
 
@@ -263,7 +336,9 @@ def of_another_home(home: Path, make: Callable[[Store], None]) -> None:
         for path in folder.glob("store.db*"):
             shutil.copy(path, copy)
         if (folder / "artifacts").is_dir():
-            (Path(copy) / "artifacts").symlink_to((folder / "artifacts").absolute(), target_is_directory=True)
+            (Path(copy) / "artifacts").symlink_to(
+                (folder / "artifacts").absolute(), target_is_directory=True
+            )
         make(Store(copy))
 
 
@@ -287,7 +362,9 @@ def main(words: list[str] | None = None) -> int:
         store, device = Store(), next((d for d in local_devices() if d.id == asked.device), None)
         if device is None or device.id == "cpu":
             raise TilevizError(f"there is no GPU '{asked.device}' here; it is recorded on one")
-        left = Recorder(store, device, time.monotonic() + asked.seconds, asked.baselines).run(chosen)
+        left = Recorder(store, device, time.monotonic() + asked.seconds, asked.baselines).run(
+            chosen
+        )
         write(store, planned_sweeps(store, chosen))
     except TilevizError as error:
         say(f"benchmarks.record: {error.message}")
@@ -298,13 +375,31 @@ def main(words: list[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.record", description=__doc__.splitlines()[0])
-    parser.add_argument("--out", required=True, metavar="FILE", help="the file to write: tileviz/data/recorded.db")
-    parser.add_argument("--seconds", type=float, default=480.0, help="for everything but writing the file (default: 480)")
-    parser.add_argument("--device", default="cuda:0", metavar="ID", help="which GPU (default: cuda:0)")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.record", description=__doc__.partition("\n\n")[0]
+    )
+    parser.add_argument(
+        "--out", required=True, metavar="FILE", help="the file to write: tileviz/data/recorded.db"
+    )
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=480.0,
+        help="for everything but writing the file (default: 480)",
+    )
+    parser.add_argument(
+        "--device", default="cuda:0", metavar="ID", help="which GPU (default: cuda:0)"
+    )
     parser.add_argument("--kernel", action="append", choices=names(), help="this one alone; repeat")
-    parser.add_argument("--baselines", choices=("all", "wide", "none"), default="all", help="wide: for each kernel's first problem only")
-    parser.add_argument("--from", dest="home", metavar="HOME", help="only make the file, of the sweeps in this home")
+    parser.add_argument(
+        "--baselines",
+        choices=("all", "wide", "none"),
+        default="all",
+        help="wide: for each kernel's first problem only",
+    )
+    parser.add_argument(
+        "--from", dest="home", metavar="HOME", help="only make the file, of the sweeps in this home"
+    )
     return parser
 
 

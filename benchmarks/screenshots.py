@@ -1,7 +1,8 @@
-"""Pictures of every page in both themes and at two widths: `python -m benchmarks.screenshots OUT_DIR [--widths 820 1440]`.
+"""Pictures of every page in both themes and at two widths: `python -m benchmarks.screenshots
+OUT_DIR [--widths 820 1440]`.
 
-The pages are those of a machine that has run nothing yet, with the recorded results on them. `explore.png` is README's picture. Needs
-Playwright and a Chromium; no GPU.
+The pages are those of a machine that has run nothing yet, with the recorded results on them.
+`explore.png` is README's picture. Needs Playwright and a Chromium; no GPU.
 """
 
 import argparse
@@ -37,20 +38,32 @@ WIDTHS = (820, 1440)
 README_SIZE = (1400, 1000)
 
 DRAWN = (
-    "() => [...document.querySelectorAll('[data-testid=stPlotlyChart]')].every(chart => chart.querySelector('.main-svg'))"
+    "() => [...document.querySelectorAll('[data-testid=stPlotlyChart]')].every(chart =>"
+    " chart.querySelector('.main-svg'))"
     " && !document.querySelector('[data-testid=stSkeleton]') && document.fonts.status === 'loaded'"
 )
 """Every chart that the page has is there; a page that is still being sent is not `IDLE`."""
 
-WHOLE = "() => Math.ceil(document.querySelector('[data-testid=stMainBlockContainer]').scrollHeight + 70)"
+WHOLE = (
+    "() =>"
+    " Math.ceil(document.querySelector('[data-testid=stMainBlockContainer]').scrollHeight + 70)"
+)
 """Pixels of a page's whole height: it scrolls inside the window, so the window is made as high."""
 
 
 def main() -> int:
-    words = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    words = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     words.add_argument("out", type=Path, help="folder for the pictures")
-    words.add_argument("--widths", type=int, nargs="+", default=WIDTHS, help="of the window, in pixels (default: 820 1440)")
-    words.add_argument("--pages", nargs="+", choices=VIEWS, default=list(VIEWS), help="only these pages")
+    words.add_argument(
+        "--widths",
+        type=int,
+        nargs="+",
+        default=WIDTHS,
+        help="of the window, in pixels (default: 820 1440)",
+    )
+    words.add_argument(
+        "--pages", nargs="+", choices=VIEWS, default=list(VIEWS), help="only these pages"
+    )
     asked = words.parse_args()
     asked.out.mkdir(parents=True, exist_ok=True)
     with shown() as (browser, url):
@@ -67,7 +80,9 @@ def shown() -> Generator[tuple[Browser, str]]:
     port = free_port()
     try:
         with sync_playwright() as playwright, served(port):
-            browser = playwright.chromium.launch(executable_path=browser_path(playwright), args=list(FLAGS))
+            browser = playwright.chromium.launch(
+                executable_path=browser_path(playwright), args=list(FLAGS)
+            )
             yield browser, f"http://127.0.0.1:{port}/"
             browser.close()
     finally:
@@ -75,14 +90,22 @@ def shown() -> Generator[tuple[Browser, str]]:
         shutil.rmtree(home, ignore_errors=True)
 
 
-def pictures(browser: Browser, url: str, out: Path, widths: tuple[int, ...], pages: list[str]) -> Iterator[Path]:
+def pictures(
+    browser: Browser, url: str, out: Path, widths: tuple[int, ...], pages: list[str]
+) -> Iterator[Path]:
     """Takes the picture of each page, and README's."""
     for theme in THEMES:
         context = browser.new_context(color_scheme=theme)
         page = context.new_page()
         for name in pages:
             for width in widths:
-                yield taken(page, url + VIEWS[name], out / f"{name}-{theme}-{width}.png", (width, 900), whole=True)
+                yield taken(
+                    page,
+                    url + VIEWS[name],
+                    out / f"{name}-{theme}-{width}.png",
+                    (width, 900),
+                    whole=True,
+                )
         if theme == "light" and "explore" in pages:
             yield taken(page, url + VIEWS["explore"], out / "explore.png", README_SIZE)
         context.close()

@@ -1,4 +1,5 @@
-"""PyTorch calls of known cost that the timers are tried on: vector adds, softmaxes and matrix products from 1 us to 5 ms on an H200."""
+"""PyTorch calls of known cost that the timers are tried on: vector adds, softmaxes and matrix
+products from 1 us to 5 ms on an H200."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -48,7 +49,10 @@ def product(M: int, N: int, K: int, dtype: str = "float16") -> Work:
         import torch
 
         torch.backends.cuda.matmul.allow_tf32 = True
-        a, b = (torch.randn(*shape, device=device).to(getattr(torch, dtype)) for shape in ((M, K), (K, N)))
+        a, b = (
+            torch.randn(*shape, device=device).to(getattr(torch, dtype))
+            for shape in ((M, K), (K, N))
+        )
         out = torch.empty(M, N, dtype=a.dtype, device=device)
         return lambda: torch.matmul(a, b, out=out)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests import workers
+from tests import long_proofs, workers
 
 ROOT = Path(__file__).resolve().parent.parent
 ENGINE_IDLE_S = "60"
@@ -24,7 +24,20 @@ ENGINE_IDLE_S = "60"
 ODD = "the home\"s 'name' \\ here"
 """Name of a home with letters that a shell reads as its own."""
 
+if not os.path.exists("/dev/nvidiactl"):
+    # torch.compile takes seconds for each shape, and then gives its function back as it is. Tests of it on the CPU, in
+    # tests/engine/test_engine.py and tests/bench/test_baselines.py, have the real one; so have those on a GPU.
+    os.environ.setdefault("TORCH_COMPILE_DISABLE", "1")
+
 os.environ["TILEVIZ_RECORDED"] = "none"  # what is recorded changes; tests of it name a file of their own
+
+
+LEFT_OUT = pytest.StashKey[int]()
+"""How many long proofs this run leaves out."""
+
+
+def pytest_addoption(parser) -> None:
+    parser.addoption("--all", action="store_true", help="run the long proofs (marked slow), too, as the release check does")
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -34,14 +47,19 @@ def pytest_xdist_auto_num_workers(config) -> int:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config, log) -> workers.ByFile:
+def pytest_xdist_make_scheduler(config, log) -> workers.ByFile | None:
+    """By file, unless the command line names another way of dealing."""
+    if workers.is_dealt_otherwise(config.invocation_params.args):
+        return None
     config.option.loadscopereorder = False  # the order of collection is ours: see below
     return workers.ByFile(config, log)
 
 
 def pytest_collection_modifyitems(config, items) -> None:
-    """Skips what needs a GPU or a browser where there is none, and says why. In a worker, what takes longest comes first."""
-    if hasattr(config, "workerinput"):
+    """Leaves long proofs out, skips what needs a GPU or a browser where there is none, and says both. In a worker, what takes longest
+    comes first."""
+    leave_out(config, items)
+    if hasattr(config, "workerinput") and not workers.is_dealt_otherwise(config.invocation_params.args):
         items.sort(key=lambda item: workers.place(item.nodeid))
     needs = {"gpu": no_gpu, "e2e": no_browser}
     for name, missing in needs.items():
@@ -51,8 +69,33 @@ def pytest_collection_modifyitems(config, items) -> None:
             item.add_marker(pytest.mark.skip(reason=reason))
 
 
+def leave_out(config, items: list[pytest.Item]) -> None:
+    """A worker tells the number to the process that prints the summary."""
+    long = long_proofs.left_out(config, items)
+    config.stash[LEFT_OUT] = len(long)
+    if hasattr(config, "workeroutput"):
+        config.workeroutput["left_out"] = len(long)
+    if long:
+        ids = set(map(id, long))
+        items[:] = [item for item in items if id(item) not in ids]
+        config.hook.pytest_deselected(items=long)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node, error) -> None:
+    node.config.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get("left_out", 0)
+
+
+def pytest_terminal_summary(terminalreporter, config) -> None:
+    if count := config.stash.get(LEFT_OUT, 0):
+        terminalreporter.write_line(long_proofs.words(count))
+
+
 def no_gpu() -> str | None:
-    """Why GPU tests cannot run here, or None. Asked in another process, so that this one never touches CUDA."""
+    """Why GPU tests cannot run here, or None. Asked in another process, so that this one never touches CUDA; where the driver has no
+    device file, PyTorch is not even imported for the question."""
+    if not os.path.exists("/dev/nvidiactl"):
+        return "no CUDA device on this machine"
     code = "import torch, sys; sys.exit(0 if torch.cuda.is_available() else 3)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     if done.returncode == 0:

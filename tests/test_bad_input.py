@@ -9,6 +9,7 @@ import sys
 import psutil
 import pytest
 
+from tests import long_proofs
 from tests.asked import resolve
 from tests.conftest import engine_pid, none_left, processes_of, tileviz, tileviz_process
 from tests.waiting import until
@@ -102,9 +103,17 @@ def test_a_tile_larger_than_the_problem_is_right(shared_home):
     assert done.status == 0 and done.json["verdict"]["ok"], done.err
 
 
-@pytest.mark.parametrize("inputs", ["nan", "inf"])
 @pytest.mark.parametrize(
-    "words", ["vector_add -p N=3001", "softmax -p M=3 -p N=1000", "flash_attention -p B=1 -p H=1 -p Sq=9 -p Sk=70 -p D=64"]
+    ("words", "inputs"),
+    long_proofs.cases(
+        [
+            (words, inputs)
+            for words in ("vector_add -p N=3001", "softmax -p M=3 -p N=1000", "flash_attention -p B=1 -p H=1 -p Sq=9 -p Sk=70 -p D=64")
+            for inputs in ("nan", "inf")
+        ],
+        0,
+        3,
+    ),
 )
 def test_nan_and_infinity_in_the_data_are_computed_as_the_reference_does(shared_home, words, inputs):
     done = tileviz("run", *words.split(), "-p", "dtype=float32", *CPU, "--inputs", inputs, "--no-baselines", "--json")
@@ -181,6 +190,7 @@ def test_an_engine_that_never_starts_is_said(home, monkeypatch):
     assert "IsADirectoryError" in (home / "engine.log").read_text()
 
 
+@pytest.mark.slow
 def test_a_killed_engine_leaves_no_orphan_and_its_job_is_done_by_the_next(home, tmp_path):
     once = tmp_path / "was-here"
     slow_once = script(tmp_path, "slow-once-g++", f'[ -e {once} ] || {{ touch {once}; sleep 985; }}\nexec g++ "$@"')
@@ -208,6 +218,7 @@ def test_a_job_that_outlives_two_engines_is_given_up(home, tmp_path):
     assert not [p for p in processes_of(home) if "984" in p.cmdline()]
 
 
+@pytest.mark.slow
 def test_two_engines_on_one_store_are_one(home):
     commands = [tileviz_process("run", "vector_add", "-p", f"N={n}", *CPU, "--no-baselines", "--json") for n in (8108, 8109)]
     outs = [command.communicate(timeout=120) for command in commands]
@@ -219,7 +230,7 @@ def test_two_engines_on_one_store_are_one(home):
     assert len(engines) == 1
 
 
-@pytest.mark.parametrize("damage", [b"this is no database\n" * 500, None], ids=["other text", "cut off"])
+@pytest.mark.parametrize("damage", [b"this is no database\n" * 500, long_proofs.slow(None, id="cut off")], ids=["other text", None])
 def test_a_damaged_store_is_kept_aside_and_a_new_one_started(home, damage):
     kept = tileviz("run", "vector_add", "-p", "N=8110", *CPU, "--no-baselines", "--json")
     assert kept.status == 0
@@ -261,6 +272,7 @@ def small_disk(tmp_path, monkeypatch):
     assert not left
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_said_and_what_was_stored_stays(small_disk):
     run = ("run", "vector_add", *CPU, "--no-baselines", "--json")
     kept = tileviz(*run, "-p", "N=8111")

@@ -22,10 +22,15 @@ COPIED = ("tileviz", "tests", "pages", "benchmarks", "app.py", "pyproject.toml",
 RUN = [doc for doc in PAGES if any(block.is_run for block in blocks(doc))]
 
 
+ALWAYS = ("README.md", "adding-a-strategy.md")
+"""What is read first, and a page that adds a file and runs the tests of it: they are tried in every run."""
+
+
 def marked(doc: Path):
-    """A page is slow as a whole where one of its blocks is."""
+    """A page is a long proof as a whole where one of its blocks is slow, but for the two of `ALWAYS`."""
     slow = any(block.said == "slow" for block in blocks(doc))
-    return pytest.param(doc, id=doc.name, marks=[pytest.mark.slow, pytest.mark.timeout(900)] if slow else [])
+    marks = [pytest.mark.timeout(900)] if slow else []
+    return pytest.param(doc, id=doc.name, marks=marks if doc.name in ALWAYS else [*marks, pytest.mark.slow] if slow else marks)
 
 
 @pytest.fixture

@@ -85,7 +85,6 @@ def need_name(line: str) -> str:
     return re.match(r"[\w.-]+", line)[0].lower()
 
 
-@pytest.mark.slow
 def test_the_installed_command_runs_a_kernel_from_an_empty_folder(installed, home, tmp_path):
     (tmp_path / "empty").mkdir()
     process = entry(installed, "run", "vector_add", "-p", "N=10007", "--device", "cpu", "--no-baselines", cwd=tmp_path / "empty")

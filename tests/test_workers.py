@@ -22,3 +22,8 @@ def test_browsers_are_dealt_first_and_a_new_folder_last():
         workers.place(f"tests/{name}") for name in ("e2e/test_axe.py", "engine/test_engine.py", "of_tomorrow/test_it.py", "test_lint.py")
     ]
     assert places == sorted(places) and places[0] == 0 and places[2] == places[3]
+
+
+def test_a_way_of_dealing_that_the_command_line_names_is_taken():
+    assert workers.is_dealt_otherwise(["-n", "4", "--dist", "worksteal"]) and workers.is_dealt_otherwise(("--dist=load",))
+    assert not workers.is_dealt_otherwise(["-n", "4", "tests/lens"])

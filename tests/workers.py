@@ -3,6 +3,7 @@
 What runs longest is dealt first, so that the workers end together."""
 
 import os
+from collections.abc import Iterable
 
 from xdist.scheduler import LoadScopeScheduling
 
@@ -27,6 +28,12 @@ def place(nodeid: str) -> int:
     """Sorts what is dealt: folders that take long before the others; inside one, the order stays."""
     folder = nodeid.split("/")[1]
     return LONGEST_FIRST.index(folder) if folder in LONGEST_FIRST else len(LONGEST_FIRST)
+
+
+def is_dealt_otherwise(words: Iterable[str]) -> bool:
+    """Whether a command line names a way of dealing: `--dist worksteal` spreads one long file over all workers, as a machine with a GPU
+    may want it."""
+    return any(str(word) == "--dist" or str(word).startswith("--dist=") for word in words)
 
 
 class ByFile(LoadScopeScheduling):

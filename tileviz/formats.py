@@ -2,6 +2,7 @@
 
 import math
 import time
+from typing import Literal
 
 
 def significant(value: float, digits: int = 3) -> str:
@@ -104,7 +105,10 @@ def several(number: int, word: str) -> str:
     return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
-COMPARED = {
+Colour = Literal["green", "orange", "red", "violet", "gray"]
+"""Of a word beside a number, by the names that Streamlit has for them."""
+
+COMPARED: dict[str, tuple[str, Colour]] = {
     "faster": ("as fast as", "green"), "slower": ("as fast as", "orange"),
     "same": ("tied with", "gray"), "unclear": ("neither clearly faster nor slower than", "gray"),
 }  # fmt: skip

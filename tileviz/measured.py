@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 
 @dataclass(frozen=True)
@@ -110,11 +110,15 @@ class Timing:
         return quantile(self.samples_us, 0.9)
 
 
+Compared = Literal["faster", "slower", "same", "unclear"]
+"""What comes of a comparison."""
+
+
 @dataclass(frozen=True)
 class Comparison:
     """One timing against another."""
 
-    verdict: str
+    verdict: Compared
     """`faster`, `slower`, `same` (a tie) or `unclear`."""
     ratio: float
     """Their median over ours: above 1 means ours is faster."""

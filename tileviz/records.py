@@ -24,10 +24,19 @@ Status = Literal[
 
 STATUSES: tuple[Status, ...] = get_args(Status)
 
-JobState = Literal["queued", "running", "cancelling", "done", "failed", "cancelled"]
-"""Where a job is; `cancelling` was told to stop while it ran."""
+DECIDED: tuple[Status, ...] = ("pruned", "unsupported")
+"""Statuses that are known before anything is compiled."""
 
-SweepState = Literal["queued", "running", "done", "failed", "cancelled"]
+TargetKind = Literal["cuda", "cpu"]
+"""What code is generated for."""
+
+EndState = Literal["done", "failed", "cancelled"]
+"""How a job or a sweep ends."""
+
+SweepState = Literal["queued", "running", EndState]
+
+JobState = Literal["queued", "running", "cancelling", EndState]
+"""Where a job is; `cancelling` was told to stop while it ran."""
 
 ACTIVE: tuple[JobState, ...] = ("queued", "running", "cancelling")
 """States of a job that has not ended; a sweep's are among them."""
@@ -55,8 +64,7 @@ class Target:
 
     name: str
     """`cpu`, or the real -arch value: `sm_90a`."""
-    kind: str
-    """`cuda` or `cpu`."""
+    kind: TargetKind
     capability: tuple[int, int] | None = None
     limits: Limits | None = None
     note: str = ""

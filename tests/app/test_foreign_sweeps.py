@@ -7,8 +7,9 @@ import pytest
 from tests.app.pages import opened, texts
 from tests.ui import sweep_examples
 from tileviz.engine.sweeps import results as engine_results
+from tileviz.errors import StoreError
 from tileviz.store.sweeps import SweepRow
-from tileviz.ui.sweeps import results
+from tileviz.ui.sweeps import listing, results
 from tileviz.ui.sweeps.listing import sweeps_frame
 
 BAD = {
@@ -54,6 +55,16 @@ def test_a_row_of_the_list_that_cannot_be_made_says_so(store):
     put_unchecked(store, "no problems", "bad")
     frame = sweeps_frame(store.sweeps())
     assert list(frame["state"]) == ["cannot be drawn", "done"] and frame.at[0, "sweep"] == "bad"
+
+
+def test_a_store_that_fails_is_not_taken_for_a_sweep_that_cannot_be_drawn(store, monkeypatch):
+    def fails(view):
+        raise StoreError("the store cannot be read")
+
+    sweep_examples.stored(store)
+    monkeypatch.setattr(listing, "pace_of", fails)
+    with pytest.raises(StoreError):
+        sweeps_frame(store.sweeps())
 
 
 def brought(store, rows, **request) -> str:

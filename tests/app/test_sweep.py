@@ -228,6 +228,13 @@ def test_an_exported_file_comes_back_as_a_sweep(store):
     assert "imported from mine.json" in plainly(app) and len(app.get("plotly_chart")) == 2
 
 
+def test_a_sweep_that_was_deleted_while_it_was_brought_in_opens_nothing(store):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bringing.results, "bring_in_content", lambda *_: "gone")
+        patch.setattr(bringing.address, "open_sweep", pytest.fail)
+        bringing.bring(b"{}", "mine.json")
+
+
 def test_a_link_to_a_sweep_says_its_kernel_and_device_before_the_form_is_drawn(store):
     """A browser once drew the form with its own default kernel, sent that back, and another kernel's sweep opened."""
     sweep = client.submit(store, *resolve_sweep("vector_add", devices=[examples.CPU]))

@@ -72,6 +72,7 @@ def test_eager_is_checked_and_timed_on_one_thread(setting):
 @pytest.mark.slow
 def test_torch_compile_runs_and_its_seconds_are_apart(setting, tmp_path, monkeypatch):
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(torch._dynamo.config, "disable", False)
     make = lambda problem: lambda A, B: torch.relu(A @ B) - torch.relu(-(A @ B))
     result = run_baseline(setting, Stated("torch_compile", "torch.compile", make, compiles=True))
     if result.status == "unsupported":

@@ -96,7 +96,6 @@ def test_a_sweep_of_another_form_of_the_kernel_is_not_taken_for_this_one(store):
     assert record.stored_sweep(store, "gemm", full).id == "deep"
 
 
-@pytest.mark.slow
 def test_a_recording_runs_its_sweeps_and_then_has_nothing_left_to_do(home, capsys):
     sizes = ({"N": 4096, "dtype": "float32"}, {"N": 1 << 16, "dtype": "float32"})
     plan = Plan("vector_add", sizes, plane=("block_N",), wide=3, shared=2)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks import accuracy, ceilings, flush, kernels
+from benchmarks import accuracy, ceilings, compile_rate, flush, kernels
 from benchmarks.works import ACCURACY, FLUSH
 from tileviz.bench.ceilings import Ceilings
 from tileviz.bench.ncu import Launch
@@ -141,3 +141,8 @@ def test_without_a_gpu_the_gpu_tables_say_so(capsys):
 def test_words_that_no_case_has_are_said_to_be_so(home, capsys):
     assert kernels.main(["--device", "cpu", "--kernel", "gemm", "--case", "Sq="]) == 1
     assert "no case for cpu is of ['gemm'] and has one of ['Sq='] in it" in capsys.readouterr().err
+
+
+def test_the_configs_whose_compiling_is_measured_are_those_of_the_sweep_of_a_target():
+    found = compile_rate.requests_of("sm_90a", 3)
+    assert len(found) == 3 and {request.target for request in found} == {"sm_90a"}

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from tests import long_proofs
 from tests.compiler.small_gemm import Gemm
 from tileviz.compiler import line_map, lowering, operations, targets
 from tileviz.compiler.pipeline import compile_program
@@ -71,8 +72,12 @@ def test_ptx_follows_inlined_calls_and_loses_directives_and_debug_strings():
 
 @pytest.mark.usefixtures("environment")
 class TestRealKernels:
-    @pytest.mark.parametrize("name", ["sm_75", "sm_80", "sm_90a", "sm_120a", "cpu"])
-    @pytest.mark.parametrize("kind", ["gemm", "softmax"])
+    @pytest.mark.parametrize(
+        ("kind", "name"),
+        long_proofs.cases(
+            [(kind, name) for kind in ("gemm", "softmax") for name in ("sm_75", "sm_80", "sm_90a", "sm_120a", "cpu")], 2, 4, 6
+        ),
+    )
     def test_directives_do_not_change_the_code_that_runs(self, name, kind, monkeypatch):
         target, described = targets.target(name), code(kind)
         problem = described.problem({"dtype": "float32"} if name == "cpu" else {}, target.kind)
@@ -85,17 +90,20 @@ class TestRealKernels:
 
     @pytest.mark.parametrize(
         "name, opcode, words",
-        [
-            ("sm_90a", "HGMMA", "T.gemm("),
-            ("sm_90a", "UTMALDG", "T.copy("),
-            ("sm_90a", "STG", "T.copy(acc, C["),
-            ("sm_80", "HMMA", "T.gemm("),
-            ("sm_80", "LDSM", "T.gemm("),
-            ("sm_80", "LDGSTS", "T.copy("),
-            ("sm_80", "STG", "T.copy(acc, C["),
-            ("sm_120a", "HMMA", "T.gemm("),
-            ("sm_120a", "UTMALDG", "T.copy("),
-        ],
+        long_proofs.cases(
+            [
+                ("sm_90a", "HGMMA", "T.gemm("),
+                ("sm_90a", "UTMALDG", "T.copy("),
+                ("sm_90a", "STG", "T.copy(acc, C["),
+                ("sm_80", "HMMA", "T.gemm("),
+                ("sm_80", "LDSM", "T.gemm("),
+                ("sm_80", "LDGSTS", "T.copy("),
+                ("sm_80", "STG", "T.copy(acc, C["),
+                ("sm_120a", "HMMA", "T.gemm("),
+                ("sm_120a", "UTMALDG", "T.copy("),
+            ],
+            *range(7),
+        ),
     )
     def test_every_instruction_of_a_kind_leads_to_its_python_line(self, name, opcode, words):
         artifact = _compiled(name)

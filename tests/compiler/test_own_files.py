@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+from tests import long_proofs
 from tileviz import kernels
 from tileviz.compiler import own_files, pipeline, targets
 from tileviz.kernels.toolkit import base
@@ -31,7 +32,9 @@ def ran_while_built(name: str, target: str) -> set[str]:
     return ran
 
 
-@pytest.mark.parametrize(("name", "target"), [("softmax", "sm_90a"), ("flash_attention", "sm_80"), ("gemm", "cpu")])
+@pytest.mark.parametrize(
+    ("name", "target"), long_proofs.cases([("softmax", "sm_90a"), ("flash_attention", "sm_80"), ("gemm", "cpu")], 0, 2)
+)
 def test_every_file_of_ours_that_runs_while_code_is_made_is_in_its_key(name, target):
     module = sys.modules[kernels.code(name).program.__module__]
     theirs = {str(of.__file__) for of in base._program_files(module)}

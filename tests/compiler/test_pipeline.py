@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests import long_proofs
 from tests.compiler.small_gemm import Gemm
 from tileviz.compiler import disassembly, headers, line_map, machine_code, make_headers, nvcc, nvrtc, tools
 from tileviz.compiler.pipeline import PHASES, compile_program
@@ -28,13 +29,17 @@ def compiled(name: str, config=None, problem=None, pass_configs=None, **options)
 
 @pytest.mark.parametrize(
     "name, in_source, in_ptx, in_sass",
-    [
-        ("sm_75", "tl::mma_sync<", "mma.sync.aligned.m16n8k8", "HMMA.1688.F32"),
-        ("sm_80", "tl::cp_async_gs<", "cp.async", "LDGSTS"),
-        ("sm_90a", "tl::wgmma_ss<", "wgmma.mma_async", "HGMMA.64x64x16.F32"),
-        ("sm_100a", "tl::tma_load(", "cp.async.bulk.tensor", "UTMALDG"),
-        ("sm_120a", "tl::tma_load(", "cp.async.bulk.tensor", "HMMA.16816"),
-    ],
+    long_proofs.cases(
+        [
+            ("sm_75", "tl::mma_sync<", "mma.sync.aligned.m16n8k8", "HMMA.1688.F32"),
+            ("sm_80", "tl::cp_async_gs<", "cp.async", "LDGSTS"),
+            ("sm_90a", "tl::wgmma_ss<", "wgmma.mma_async", "HGMMA.64x64x16.F32"),
+            ("sm_100a", "tl::tma_load(", "cp.async.bulk.tensor", "UTMALDG"),
+            ("sm_120a", "tl::tma_load(", "cp.async.bulk.tensor", "HMMA.16816"),
+        ],
+        1,
+        2,
+    ),
 )
 def test_an_architecture_gets_its_own_instructions(name, in_source, in_ptx, in_sass):
     phases = []

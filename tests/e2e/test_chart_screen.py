@@ -9,6 +9,7 @@ import urllib.parse
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests import long_proofs
 from tests.e2e.drive import SLOW_MS, see_no_trouble, settled, visit
 from tests.e2e.test_sweep import card, click_cell
 from tests.ui import code_examples, examples, sweep_examples
@@ -213,15 +214,21 @@ def stored_with_every_figure(store: Store) -> list[str]:
     return ["?trial=figures", "?trial=wrong", f"codeview?{words}", *views]
 
 
-def test_every_figure_of_every_page_fills_the_window_and_tells_its_keys(server, page: Page):
+EVERY_FIGURE = {"latency", "samples", "clocks", "errors", "traffic", "tile_figure", "sweep_map", "top_chart", "effects", "parallel"}
+
+
+@pytest.mark.parametrize(
+    ("first", "figures"), [(1, {"latency", "samples"}), long_proofs.slow((None, EVERY_FIGURE))], ids=["one page", "all"]
+)
+def test_every_figure_of_a_page_fills_the_window_and_tells_its_keys(server, page: Page, first: int | None, figures: set[str]):
     met = set()
-    for address in stored_with_every_figure(Store(server.home)):
+    for address in stored_with_every_figure(Store(server.home))[:first]:
         visit(page, f"{server.url}/{address}")
-        figures = page.locator("[data-testid=stPlotlyChart]")
-        expect(figures.first).to_be_visible(timeout=SLOW_MS)
+        drawn = page.locator("[data-testid=stPlotlyChart]")
+        expect(drawn.first).to_be_visible(timeout=SLOW_MS)
         expect(page.locator("[data-testid=stPlotlyChart]:not(:has(.main-svg))")).to_have_count(0, timeout=SLOW_MS)
         boxes = page.locator("[class*=st-key-screen_]")
-        assert boxes.count() == figures.count() == page.locator("[class*=st-key-screen_] [data-testid=stPlotlyChart]").count(), address
+        assert boxes.count() == drawn.count() == page.locator("[class*=st-key-screen_] [data-testid=stPlotlyChart]").count(), address
         for box in boxes.all():
             (name,) = [each for each in box.get_attribute("class").split() if each.startswith("st-key-screen_")]
             if name in met:
@@ -236,7 +243,7 @@ def test_every_figure_of_every_page_fills_the_window_and_tells_its_keys(server, 
             page.keyboard.press("Escape")
             expect(box).not_to_have_class(re.compile("full-on"))
     named = {name.removeprefix("st-key-screen_") for name in met}
-    assert {"latency", "samples", "clocks", "errors", "traffic", "tile_figure", "sweep_map", "top_chart", "effects", "parallel"} <= named
+    assert figures <= named
 
 
 def test_the_bars_against_the_baselines_fill_the_window_at_a_size_that_is_remembered(server, page: Page):

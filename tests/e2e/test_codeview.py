@@ -7,6 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests import long_proofs
 from tests.e2e.drive import SLOW_MS, run_button, see_no_trouble, settled, visit
 from tests.waiting import until
 from tileviz.kernels import kernel
@@ -56,8 +57,7 @@ def test_compile_fills_the_page_with_checks_and_two_panes(server, page: Page):
 
 
 def test_a_click_on_a_line_lights_its_lines_in_the_other_pane_and_back(server, page: Page):
-    have_code(page, server)
-    visit(page, f"{server.url}/codeview?{SMALL}&left=Python&right=SASS")
+    have_code(page, server, "&left=Python&right=SASS")
     left, right = pane(page, "left"), pane(page, "right")
     number(row(left, "T.gemm(")).click()
     expect(lit(right).filter(has_text="HGMMA.64x64x16.F32").first).to_be_visible()
@@ -74,8 +74,7 @@ def test_a_click_on_a_line_lights_its_lines_in_the_other_pane_and_back(server, p
 
 
 def test_a_repaint_between_press_and_release_loses_no_click(server, page: Page):
-    have_code(page, server)
-    visit(page, f"{server.url}/codeview?{SMALL}&left=Python&right=SASS")
+    have_code(page, server, "&left=Python&right=SASS")
     left = pane(page, "left")
     number(row(left, "T.gemm(")).hover()
     page.mouse.down()
@@ -85,8 +84,7 @@ def test_a_repaint_between_press_and_release_loses_no_click(server, page: Page):
 
 
 def test_the_answer_to_an_earlier_click_takes_no_later_one_back(server, page: Page):
-    have_code(page, server)
-    visit(page, f"{server.url}/codeview?{SMALL}&left=Python&right=SASS")
+    have_code(page, server, "&left=Python&right=SASS")
     left, right = pane(page, "left"), pane(page, "right")
     number(row(left, "T.gemm(")).click()
     settled(page)
@@ -99,8 +97,7 @@ def test_the_answer_to_an_earlier_click_takes_no_later_one_back(server, page: Pa
 
 
 def test_another_text_takes_the_lit_lines_over(server, page: Page):
-    have_code(page, server)
-    visit(page, f"{server.url}/codeview?{SMALL}&left=Python&right=SASS")
+    have_code(page, server, "&left=Python&right=SASS")
     number(row(pane(page, "left"), "T.gemm(")).click()
     expect(lit(pane(page, "right")).first).to_be_visible()
     page.get_by_role("radiogroup", name="Text on the right").get_by_role("radio", name="PTX", exact=True).click()
@@ -108,8 +105,7 @@ def test_another_text_takes_the_lit_lines_over(server, page: Page):
 
 
 def test_search_and_the_legend_jump(server, page: Page):
-    have_code(page, server)
-    visit(page, f"{server.url}/codeview?{SMALL}&right=SASS")
+    have_code(page, server, "&right=SASS")
     right = pane(page, "right")
     right.get_by_label("Search the code").fill("setmaxreg")
     expect(right.locator(".count")).to_have_text("1 of 2")
@@ -119,15 +115,13 @@ def test_search_and_the_legend_jump(server, page: Page):
 
 
 def test_a_link_to_a_line_opens_it_with_its_links_lit(server, page: Page):
-    have_code(page, server)
-    visit(page, f"{server.url}/codeview?{SMALL}&left=Python&right=CUDA&at=Python:{LINE}")
+    have_code(page, server, f"&left=Python&right=CUDA&at=Python:{LINE}")
     expect(pane(page, "left").locator(".row.at")).to_contain_text("T.gemm(")
     expect(lit(pane(page, "right")).filter(has_text="wgmma_ss").first).to_be_visible()
 
 
 def test_two_configs_stand_side_by_side_and_scroll_as_one(server, page: Page):
-    have_code(page, server)
-    visit(page, f"{server.url}/codeview?{SMALL}&b=sm_80&tab=Diff")
+    have_code(page, server, "&b=sm_80&tab=Diff")
     left, right = page.locator(".st-key-diff_A"), page.locator(".st-key-diff_B")
     compile_other = page.locator(".st-key-compile_b button")
     expect(compile_other.or_(left.locator(".row")).first).to_be_visible(timeout=SLOW_MS)
@@ -337,7 +331,7 @@ CONTRAST = """(root) => {
 }"""
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", long_proofs.cases(["light", "dark"], 1))
 def test_everything_in_a_pane_reads(server, page: Page, scheme):
     page.emulate_media(color_scheme=scheme)
     have_code(page, server, "&left=Python&right=SASS")

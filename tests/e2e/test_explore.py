@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests import long_proofs
 from tests.e2e.drive import SLOW_MS, cell, choose, press_run, run_button, see_end, see_no_trouble, see_result, settled, visit
 from tileviz.store import Store
 
@@ -192,7 +193,7 @@ def test_in_a_narrow_window_the_form_opens_by_its_button_and_figures_stand_two_b
     see_no_trouble(page)
 
 
-@pytest.mark.parametrize("width", [820, 1280])
+@pytest.mark.parametrize("width", long_proofs.cases([820, 1280], 0))
 def test_what_is_on_the_screen_stays_where_it_is_while_the_page_comes(server, page: Page, width: int):
     page.set_viewport_size({"width": width, "height": 900})
     page.add_init_script(

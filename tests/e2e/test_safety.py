@@ -2,12 +2,15 @@
 
 import socket
 import urllib.request
+from collections.abc import Iterator
 from urllib.error import HTTPError
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests import long_proofs
 from tests.e2e.drive import run_button, see_no_trouble, settled, visit
+from tests.serving import Server, serve
 from tests.ui import sweep_examples
 from tests.ui.test_door import handshake
 from tests.waiting import until
@@ -17,6 +20,14 @@ pytestmark = pytest.mark.e2e
 
 TOKEN = "open sesame"
 PAGES = {"": "Run", "explore": "Run", "codeview": "Compile", "sweep": "Start", "system": "Toolchain"}
+
+
+@pytest.fixture(scope="module")
+def locked(browser, shared_home) -> Iterator[Server]:
+    """A server that asks for the token; each test's window is a new one to it."""
+    running = serve(shared_home, TILEVIZ_TOKEN=TOKEN)
+    yield running
+    running.stop()
 
 
 def test_our_own_page_may_connect(server):
@@ -41,7 +52,7 @@ def test_only_this_machine_can_connect(server):
         assert probe.connect_ex((own, server.port)) != 0
 
 
-@pytest.mark.parametrize("stem", PAGES)
+@pytest.mark.parametrize("stem", long_proofs.cases(list(PAGES), 0, 2))
 def test_a_deep_link_works_on_a_server_that_nobody_has_visited(cold_server, page: Page, stem):
     server = cold_server()
     visit(page, f"{server.url}/{stem}")
@@ -50,8 +61,8 @@ def test_a_deep_link_works_on_a_server_that_nobody_has_visited(cold_server, page
     see_no_trouble(page)
 
 
-def test_an_unknown_address_leads_to_explore_and_says_so(cold_server, page: Page):
-    visit(page, f"{cold_server().url}/nowhere")
+def test_an_unknown_address_leads_to_explore_and_says_so(server, page: Page):
+    visit(page, f"{server.url}/nowhere")
     expect(page.get_by_role("dialog")).to_contain_text("Page not found")
     expect(page.get_by_text("Run", exact=True).first).to_be_visible()
 
@@ -69,9 +80,8 @@ def test_a_tab_that_was_open_when_the_server_ended_comes_back_by_itself(cold_ser
 
 
 @pytest.mark.parametrize("stem", PAGES)
-def test_a_deep_link_without_the_token_shows_the_form_alone(cold_server, page: Page, stem):
-    server = cold_server(TILEVIZ_TOKEN=TOKEN)
-    page.goto(f"{server.url}/{stem}")
+def test_a_deep_link_without_the_token_shows_the_form_alone(locked, page: Page, stem):
+    page.goto(f"{locked.url}/{stem}")
     expect(page.get_by_label("Token", exact=True)).to_be_focused()
     expect(page.get_by_text(PAGES[stem], exact=True)).to_have_count(0)
     give_token(page)
@@ -79,49 +89,45 @@ def test_a_deep_link_without_the_token_shows_the_form_alone(cold_server, page: P
     see_no_trouble(page)
 
 
-def test_a_wrong_token_is_told_and_leaves_the_address(cold_server, page: Page):
-    server = cold_server(TILEVIZ_TOKEN=TOKEN)
-    page.goto(f"{server.url}/sweep?token=wrong&kernel=softmax")
+def test_a_wrong_token_is_told_and_leaves_the_address(locked, page: Page):
+    page.goto(f"{locked.url}/sweep?token=wrong&kernel=softmax")
     expect(page.get_by_role("alert")).to_have_text("This token is not right. Ask the person who started the server.")
-    expect(page).to_have_url(f"{server.url}/sweep?kernel=softmax")
+    expect(page).to_have_url(f"{locked.url}/sweep?kernel=softmax")
     give_token(page, "wrong again")
     expect(page.get_by_role("alert")).to_be_visible()
     give_token(page)
     settled(page)
-    expect(page).to_have_url(f"{server.url}/sweep?kernel=softmax")
+    expect(page).to_have_url(f"{locked.url}/sweep?kernel=softmax")
 
 
-def test_the_token_of_a_link_opens_the_page_and_leaves_the_address(cold_server, page: Page):
-    server = cold_server(TILEVIZ_TOKEN=TOKEN)
-    visit(page, f"{server.url}/?token=open%20sesame&block_M=128")
+def test_the_token_of_a_link_opens_the_page_and_leaves_the_address(locked, page: Page):
+    visit(page, f"{locked.url}/?token=open%20sesame&block_M=128")
     expect(page.get_by_role("radiogroup", name="block_M").get_by_role("radio", name="128", exact=True)).to_be_checked()
     settled(page)
     assert "token" not in page.url and "block_M=128" in page.url
     expect(page.get_by_label("Token", exact=True)).to_have_count(0)
 
 
-def test_the_token_is_asked_once_for_reloads_other_tabs_and_other_pages(cold_server, page: Page):
-    running = cold_server(TILEVIZ_TOKEN=TOKEN)
-    visit(page, f"{running.url}/?token=open%20sesame")
+def test_the_token_is_asked_once_for_reloads_other_tabs_and_other_pages(locked, page: Page):
+    visit(page, f"{locked.url}/?token=open%20sesame")
     page.reload()
     expect(run_button(page)).to_be_visible()
     page.get_by_role("link", name="System").click()
     expect(page.get_by_role("heading", name="System", level=1)).to_be_visible()
     tab = page.context.new_page()
-    visit(tab, f"{running.url}/sweep")
+    visit(tab, f"{locked.url}/sweep")
     expect(tab.locator(".st-key-sweep_start")).to_be_visible()
     expect(tab.get_by_label("Token")).to_have_count(0)
 
 
-def test_a_link_on_another_site_opens_the_page_with_its_token_and_later_without(cold_server, browser: Browser):
+def test_a_link_on_another_site_opens_the_page_with_its_token_and_later_without(locked, browser: Browser):
     """The browser keeps our cookie back when another site leads to us."""
-    server = cold_server(TILEVIZ_TOKEN=TOKEN)
     page = browser.new_page()
     for address in ("sweep?token=open%20sesame&kernel=softmax", "sweep?kernel=softmax"):
         page.goto("data:text/html,<p>another site")
-        page.evaluate("where => { location.href = where }", f"{server.url}/{address}")
+        page.evaluate("where => { location.href = where }", f"{locked.url}/{address}")
         expect(page.locator(".st-key-sweep_start button")).to_be_visible()
-        expect(page).to_have_url(f"{server.url}/sweep?kernel=softmax")
+        expect(page).to_have_url(f"{locked.url}/sweep?kernel=softmax")
     page.close()
 
 

@@ -7,6 +7,7 @@ import signal
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests import long_proofs
 from tests.e2e.drive import SLOW_MS, run_button, see_no_trouble, settled, visit
 from tests.ui import sweep_examples
 from tileviz.store import Store
@@ -148,11 +149,12 @@ def test_a_running_sweep_counts_on_while_its_charts_stand_still(server, page: Pa
     expect(watch(page)).to_contain_text("done")
 
 
-def test_a_server_that_is_killed_again_and_again_stops_no_sweep_and_finds_it_again(cold_server, page: Page):
+@pytest.mark.parametrize("kills", [1, long_proofs.slow(3)])
+def test_a_server_that_is_killed_again_and_again_stops_no_sweep_and_finds_it_again(cold_server, page: Page, kills: int):
     server = cold_server()
     sweep, store, luck = started(server, page, 7000), Store(server.home), random.Random(3)
     asked, seen = store.sweep(sweep).requested, set()
-    for _ in range(3):
+    for _ in range(kills):
         page.wait_for_timeout(1000 * luck.uniform(0.2, 2.0))
         server.process.send_signal(signal.SIGKILL)
         server.process.wait()

@@ -38,7 +38,10 @@ def store(home):
 
 @pytest.fixture(scope="module")
 def shared(shared_home):
-    return Store(shared_home)
+    """Its engine has the real torch.compile."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TORCH_COMPILE_DISABLE", "0")
+        yield Store(shared_home)
 
 
 def test_a_run_is_compiled_checked_timed_and_set_beside_pytorch(shared):
@@ -51,6 +54,7 @@ def test_a_run_is_compiled_checked_timed_and_set_beside_pytorch(shared):
     named = {b.name: b for b in trial.baselines}
     assert named["eager"].status == "ok" and named["eager"].speedup > 0
     assert named["torch_compile"].status == "ok", f"in a home called {shared.home.name}: {named['torch_compile'].reason}"
+    assert named["torch_compile"].compile_s > 0.05, "it really compiled"
     assert {"compile", "check", "time"} <= set(job.phases)
 
 
@@ -103,52 +107,52 @@ def test_saved_arrays_can_be_checked_elsewhere(shared, tmp_path):
     numpy.testing.assert_allclose(arrays["out"], arrays["in0"] @ arrays["in1"], rtol=1e-3, atol=1e-4)
 
 
-def test_cancel_kills_a_running_measurement_and_the_lane_goes_on(store, home):
-    job = client.submit(store, resolve("gemm", {"M": 4096, "N": 4096, "K": 4096}, target="cpu", baselines=False))
-    until(lambda: store.job(job).phase in ("inputs and reference", "check", "time"))
-    client.cancel(store, job)
-    view = client.wait(store, job, timeout=120)
+def test_cancel_kills_a_running_measurement_and_the_lane_goes_on(shared):
+    job = client.submit(shared, resolve("gemm", {"M": 4096, "N": 4096, "K": 4096}, target="cpu", baselines=False))
+    until(lambda: shared.job(job).phase in ("inputs and reference", "check", "time"))
+    client.cancel(shared, job)
+    view = client.wait(shared, job, timeout=120)
     assert view.state == "cancelled"
-    assert store.trial(view.trial).status == "cancelled"
-    _, trial = run(store, "vector_add", {"N": 1000}, target="cpu", baselines=False)
+    assert shared.trial(view.trial).status == "cancelled"
+    _, trial = run(shared, "vector_add", {"N": 1000}, target="cpu", baselines=False)
     assert trial.status == "ok"
 
 
-def test_a_config_that_kills_its_process_harms_neither_the_one_before_nor_the_one_after(store, home):
+def test_a_config_that_kills_its_process_harms_neither_the_one_before_nor_the_one_after(shared, shared_home):
     """A01, with single runs: the dead one alone says so."""
     from tests.conftest import processes_of
 
     def good():
-        return run(store, "vector_add", {"N": 1000}, target="cpu", baselines=False)[1]
+        return run(shared, "vector_add", {"N": 1000}, target="cpu", baselines=False)[1]
 
     before = good()
-    job = client.submit(store, resolve("gemm", {"M": 2500, "N": 2500, "K": 2500}, target="cpu", baselines=False))
-    until(lambda: store.job(job).phase == "check")
-    engine = psutil.Process(client.engine_pid(home))
-    fork_server = next(p for p in processes_of(home) if p.ppid() == engine.pid)
+    job = client.submit(shared, resolve("gemm", {"M": 2500, "N": 2500, "K": 2500}, target="cpu", baselines=False))
+    until(lambda: shared.job(job).phase == "check")
+    engine = psutil.Process(client.engine_pid(shared_home))
+    fork_server = next(p for p in processes_of(shared_home) if p.ppid() == engine.pid)
     for child in fork_server.children():
         child.send_signal(signal.SIGSEGV)
-    dead = store.trial(client.wait(store, job, timeout=120).trial)
+    dead = shared.trial(client.wait(shared, job, timeout=120).trial)
     assert dead.status == "crashed" and "phase 'check': segmentation fault" in dead.reason
     after = good()
-    assert [trial.status for trial in (before, after, store.trial(before.trial))] == ["ok", "ok", "ok"]
+    assert [trial.status for trial in (before, after, shared.trial(before.trial))] == ["ok", "ok", "ok"]
 
 
-def test_a_timeout_is_a_status_with_the_seconds(store):
-    _, trial = run(store, "gemm", {"M": 6000, "N": 6000, "K": 6000}, target="cpu", baselines=False, timeout_s=6)
+def test_a_timeout_is_a_status_with_the_seconds(shared):
+    _, trial = run(shared, "gemm", {"M": 6000, "N": 6000, "K": 6000}, target="cpu", baselines=False, timeout_s=6)
     assert trial.status == "timeout"
     assert "6 s" in trial.reason
 
 
-def test_two_runs_on_one_device_are_never_measured_at_once(store):
-    jobs = [client.submit(store, resolve("vector_add", {"N": 1000 + n}, target="cpu", baselines=False)) for n in range(3)]
+def test_two_runs_on_one_device_are_never_measured_at_once(shared):
+    jobs = [client.submit(shared, resolve("vector_add", {"N": 1000 + n}, target="cpu", baselines=False)) for n in range(3)]
     busy = set()
-    while any(store.job(job).active for job in jobs):
-        measuring = [j.id for j in store.jobs(active=True) if j.phase in ("check", "time")]
+    while any(shared.job(job).active for job in jobs):
+        measuring = [j.id for j in shared.jobs(active=True) if j.phase in ("check", "time")]
         busy.add(len(measuring))
         time.sleep(0.01)
     assert max(busy) <= 1
-    assert all(store.trial(store.job(job).trial).status == "ok" for job in jobs)
+    assert all(shared.trial(shared.job(job).trial).status == "ok" for job in jobs)
 
 
 def test_killing_the_engine_loses_nothing_and_leaves_no_process(store, home):
@@ -176,27 +180,27 @@ def test_an_idle_engine_goes_away_by_itself(store, home, monkeypatch):
     until(lambda: is_gone(pid))
 
 
-def test_a_second_engine_of_the_same_home_ends_at_once(store, home):
+def test_a_second_engine_of_the_same_home_ends_at_once(shared, shared_home):
     import subprocess
     import sys
 
     from tileviz.engine.processes.lanes import package_root
 
-    run(store, "vector_add", {"N": 1000}, target="cpu", baselines=False)
+    run(shared, "vector_add", {"N": 1000}, target="cpu", baselines=False)
     second = subprocess.run([sys.executable, "-m", "tileviz.engine"], cwd=package_root(), env=os.environ, timeout=120)
     assert second.returncode == 0
-    assert client.engine_pid(home) is not None
+    assert client.engine_pid(shared_home) is not None
 
 
-def test_a_measure_child_that_dies_between_two_runs_is_replaced(store, home):
+def test_a_measure_child_that_dies_between_two_runs_is_replaced(shared, shared_home):
     from tests.conftest import processes_of
 
-    run(store, "vector_add", {"N": 1000}, target="cpu", baselines=False)
-    engine = psutil.Process(client.engine_pid(home))
-    fork_server = next(p for p in processes_of(home) if p.ppid() == engine.pid)
+    run(shared, "vector_add", {"N": 1000}, target="cpu", baselines=False)
+    engine = psutil.Process(client.engine_pid(shared_home))
+    fork_server = next(p for p in processes_of(shared_home) if p.ppid() == engine.pid)
     for child in fork_server.children():
         child.kill()
-    _, trial = run(store, "vector_add", {"N": 1000}, target="cpu", baselines=False, timeout_s=20)
+    _, trial = run(shared, "vector_add", {"N": 1000}, target="cpu", baselines=False, timeout_s=20)
     assert trial.status == "ok"
 
 
@@ -255,7 +259,7 @@ def test_a_measuring_process_that_the_system_killed_is_told_with_what_its_proble
     task.request = resolve("gemm", {"M": 1 << 14, "N": 1 << 14, "K": 1 << 14}, devices=[cpu_device()])
     task.trial, task.stage, task.phase = Trial("t", "gemm", task.request.problem, {}, "cpu", "cpu", "ok"), "measure", "check"
     task.child = SimpleNamespace(death=lambda: exit_words(-signal.SIGKILL), pid=1)
-    task._died()
+    task._died(task.child)
     words = "perhaps by the system for lack of memory (the problem needs about 9.7 GB with its reference)"
     assert store.trial("t").status == "crashed" and store.trial("t").reason.endswith(words)
 

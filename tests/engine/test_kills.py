@@ -1,5 +1,5 @@
-"""Twenty times SIGKILL, of the engine and of the command that watches it, at random moments of one sweep: nothing measured is lost, nothing
-is measured twice, nothing is left running."""
+"""SIGKILL again and again, of the engine and of the command that watches it, at random moments of one sweep: nothing measured is
+lost, nothing is measured twice, nothing is left running."""
 
 import os
 import random
@@ -10,6 +10,7 @@ from collections import Counter
 
 import pytest
 
+from tests import long_proofs
 from tests.asked import resolve_sweep
 from tests.conftest import none_left, tileviz_process
 from tests.waiting import until
@@ -17,8 +18,6 @@ from tileviz.engine import client as jobs
 from tileviz.engine.processes import starts
 from tileviz.engine.sweeps import client
 from tileviz.store import Store
-
-pytestmark = pytest.mark.slow
 
 CONFIGS = 400
 MORE = 8
@@ -51,13 +50,14 @@ def measure_more(store, sweep, configs: int) -> None:
     until(lambda: len(measured(store, sweep)) >= before + configs)
 
 
-def test_twenty_kills_at_random_moments_lose_nothing_and_repeat_nothing(store, home):
+@pytest.mark.parametrize("kills", [KILLS[:3], long_proofs.slow((KILLS,), id="twenty")], ids=["three", None])
+def test_kills_at_random_moments_lose_nothing_and_repeat_nothing(store, home, kills):
     request, space = resolve_sweep(
         "vector_add", {"N": 1000}, {"block_N": list(range(200, 200 + CONFIGS))}, fixed={"threads": 128}, target="cpu", effort="full",
         baselines=False, strategy="grid", finalists=0,
     )  # fmt: skip
     sweep = client.submit(store, request, space)
-    luck, victims, seen, hits = random.Random(SEED), list(KILLS), {}, Counter()
+    luck, victims, seen, hits = random.Random(SEED), list(kills), {}, Counter()
     luck.shuffle(victims)
     for victim in victims:
         command = tileviz_process("sweep", "--resume", sweep, "--json") if victim == "command" else None
@@ -78,7 +78,7 @@ def test_twenty_kills_at_random_moments_lose_nothing_and_repeat_nothing(store, h
         assert seen.items() <= now.items(), "a result is gone, or was measured again"
         seen = now
     print(f"\nkills while the sweep ran: {dict(hits)}; {len(seen)} of {CONFIGS} configs measured by then")
-    assert sum(hits.values()) == len(KILLS), "the sweep was over too soon for this test"
+    assert sum(hits.values()) == len(kills), "the sweep was over too soon for this test"
     client.resume(store, sweep)
     measure_more(store, sweep, MORE)
     client.cancel(store, sweep)

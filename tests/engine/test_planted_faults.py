@@ -8,6 +8,7 @@ from types import ModuleType
 
 import pytest
 
+from tests import long_proofs
 from tileviz.bench import draws, references
 from tileviz.bench.verify import verify
 from tileviz.compiler import runtime, targets, toolchain
@@ -122,21 +123,24 @@ def program(N, block):
 """
 
 
-def test_one_wrong_tile_of_8192_by_8192_is_found(tmp_path, one_thread):
-    """One tile of 4,096 takes its neighbour's column: 0.024 % of the elements."""
+@pytest.mark.parametrize("size", [2048, long_proofs.slow(8192)])
+def test_one_wrong_tile_is_found(tmp_path, one_thread, size):
+    """One tile takes its neighbour's column: of 8192 by 8192 that is 0.024 % of the elements."""
     from tileviz.kernels.toolkit.stand_in import for_cpu
 
-    size, program = 8192, for_cpu(loaded(tmp_path / "outer_with_a_fault.py", OUTER).program)
+    program, tiles = for_cpu(loaded(tmp_path / "outer_with_a_fault.py", OUTER).program), (size // 128) ** 2
     draw = draws.Draw("cpu", 0)
     A, B = draw(size), draw(size)
     C = draws.nan_filled((size, size), "float32", "cpu")
     runtime.executable(lambda: program(size, 128), CPU)(A, B, C)
     found = verify(C, A[:, None] * B[None, :], dtype="float32", math_mode="float32", accumulate=1, error_scale="exact")
     assert found.reason == "one tile wrong: rows 640-767, columns 384-511"
-    assert 0.0002 < found.wrong_fraction < 0.000245
+    assert 0.8 / tiles < found.wrong_fraction < 1.003 / tiles
     wrong = {(i, j): n for i, row in enumerate(found.errors.wrong) for j, n in enumerate(row) if n}
-    assert found.errors.block == (256, 256) and list(wrong) == [(2, 1)], "rows 512-767, columns 256-511"
-    assert wrong[2, 1] == found.wrong_count
+    side = size // 32
+    assert found.errors.block == (side, side), "a map of 32 by 32"
+    assert set(wrong) == {(i // side, j // side) for i in range(640, 768) for j in range(384, 512)}
+    assert sum(wrong.values()) == found.wrong_count
 
 
 def test_padding_that_leaks_into_a_softmax_is_caught(planted):
@@ -144,7 +148,7 @@ def test_padding_that_leaks_into_a_softmax_is_caught(planted):
     assert not found.ok and found.wrong_fraction > 0.9
 
 
-@pytest.mark.parametrize("wrong", ["row * block_M + i + shift + 1", "row * block_M + i + shift - 1"])
+@pytest.mark.parametrize("wrong", long_proofs.cases(["row * block_M + i + shift + 1", "row * block_M + i + shift - 1"], 0))
 def test_a_causal_mask_off_by_one_is_caught(planted, wrong):
     right = "T.min(Sk - 1, row * block_M + i + shift)"
     kernel = planted("flash_attention", right, f"T.min(Sk - 1, {wrong})")
@@ -156,7 +160,7 @@ LARGE = {"B": 1, "H": 2, "Sq": 48, "Sk": 70, "D": 64, "scale": 1.0}
 """Logits up to 60."""
 
 
-@pytest.mark.parametrize("more", [{}, {"causal": True}, {"D": 256, "Sk": 64}])
+@pytest.mark.parametrize("more", long_proofs.cases([{}, {"causal": True}, {"D": 256, "Sk": 64}], 1))
 def test_attention_with_large_logits_is_right(more):
     assert verdict(code_of("flash_attention"), {**LARGE, **more}, {}).ok
 

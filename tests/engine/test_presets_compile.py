@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests import long_proofs
 from tileviz import kernels, lens
 from tileviz.compiler import headers, make_headers, toolchain
 from tileviz.compiler.pipeline import compile_program
@@ -105,7 +106,7 @@ def check_ladder(name: str, problem: dict, arch: str, found: set[str]) -> None:
         assert {"UTCBAR", "LDTM", "UTMASTG"} <= found, "sums are awaited, read from tensor memory, and stored by TMA"
 
 
-@pytest.mark.parametrize(("name", "preset", "arch"), QUICK)
+@pytest.mark.parametrize(("name", "preset", "arch"), long_proofs.cases(QUICK, 0, 2, 3, 10, 12))
 def test_a_preset_keeps_its_values_in_registers_and_uses_what_the_architecture_has(name, preset, arch):
     check(name, preset, arch)
 

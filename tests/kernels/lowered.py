@@ -1,5 +1,7 @@
 """Lowers a kernel for a CUDA target, with what the rules say beside what came out. Needs no GPU and no CUDA compiler."""
 
+import functools
+import json
 import os
 import re
 import tempfile
@@ -34,10 +36,16 @@ class Outcome:
 
 def lowered(name: str, arch: str, problem: dict | None = None, config: dict | None = None) -> Outcome:
     """The outcome of one config; knobs that are not given take what suits the problem and target."""
+    return _lowered(name, arch, json.dumps(problem), json.dumps(config))
+
+
+@functools.cache
+def _lowered(name: str, arch: str, problem: str, config: str) -> Outcome:
+    """Each once in a process: several tests read the same text."""
     os.environ.setdefault("TILELANG_CACHE_DIR", tempfile.mkdtemp(prefix="tilelang-"))
     kernel, chosen = kernels.code(name), target(arch)
-    full = kernel.problem(problem)
-    knobs = kernel.config(config, chosen, full)
+    full = kernel.problem(json.loads(problem))
+    knobs = kernel.config(json.loads(config), chosen, full)
     estimate, limit = kernel.rules(full, knobs, chosen), chosen.limits.shared_per_block_bytes
     try:
         made = lower(lambda: kernel.build(full, knobs, chosen), chosen, kernel.pass_configs(knobs))

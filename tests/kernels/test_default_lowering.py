@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from tests import long_proofs
 from tests.kernels.lowered import lowered
 from tileviz import kernels
 
@@ -36,8 +37,11 @@ def instructions(name: str, arch: str) -> set[str] | None:
     return ({GEMM_CORE[arch], COPY[arch]} - {None}) | second_product
 
 
-@pytest.mark.parametrize("arch", TARGETS)
-@pytest.mark.parametrize("name", kernels.names())
+PAIRS = [(name, arch) for name in kernels.names() for arch in TARGETS]
+USUAL = [place for place, (_, arch) in enumerate(PAIRS) if arch in ("sm_80", "sm_90a", "sm_100a")]
+
+
+@pytest.mark.parametrize(("name", "arch"), long_proofs.cases(PAIRS, *USUAL))
 def test_the_default_lowers_and_fits(name, arch):
     outcome = lowered(name, arch)
     assert outcome.runs, outcome.error
@@ -45,8 +49,10 @@ def test_the_default_lowers_and_fits(name, arch):
     assert instructions(name, arch) in (None, calls(outcome.source))
 
 
-@pytest.mark.parametrize("N", [1, 7, 1000, 100_001, 262_144])
-@pytest.mark.parametrize("arch", TARGETS)
+LENGTHS = [(arch, N) for arch in TARGETS for N in (1, 7, 1000, 100_001, 262_144)]
+
+
+@pytest.mark.parametrize(("arch", "N"), long_proofs.cases(LENGTHS, *range(0, len(LENGTHS), 7)))
 def test_softmax_lowers_for_any_length(arch, N):
     outcome = lowered("softmax", arch, {"N": N, "M": 5})
     assert outcome.runs, outcome.error
@@ -54,15 +60,19 @@ def test_softmax_lowers_for_any_length(arch, N):
 
 @pytest.mark.parametrize(
     ("arch", "problem"),
-    [
-        ("sm_75", {"D": 256}),
-        ("sm_80", {"causal": True}),
-        ("sm_89", {"D": 128, "dtype": "float32"}),
-        ("sm_90a", {"D": 256, "causal": True}),
-        ("sm_90a", {"dtype": "float32"}),
-        ("sm_100a", {"D": 64, "Sq": 77, "Sk": 131, "causal": True}),
-        ("sm_120a", {"D": 256, "dtype": "float32"}),
-    ],
+    long_proofs.cases(
+        [
+            ("sm_75", {"D": 256}),
+            ("sm_80", {"causal": True}),
+            ("sm_89", {"D": 128, "dtype": "float32"}),
+            ("sm_90a", {"D": 256, "causal": True}),
+            ("sm_90a", {"dtype": "float32"}),
+            ("sm_100a", {"D": 64, "Sq": 77, "Sk": 131, "causal": True}),
+            ("sm_120a", {"D": 256, "dtype": "float32"}),
+        ],
+        0,
+        4,
+    ),
     ids=str,
 )
 def test_attention_has_a_tile_that_fits_every_head_and_dtype(arch, problem):

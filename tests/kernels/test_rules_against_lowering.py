@@ -8,6 +8,7 @@ import itertools
 
 import pytest
 
+from tests import long_proofs
 from tests.kernels.lowered import lowered
 
 SMALL = {"M": 256, "N": 256, "K": 256}
@@ -147,11 +148,12 @@ def foreseen(name: str, arch: str, problem: dict, config: dict) -> None:
         assert (outcome.estimate.shared_bytes, outcome.estimate.threads_launched) == (outcome.shared_bytes, outcome.threads)
 
 
-@pytest.mark.parametrize(("arch", "problem", "config"), GEMM, ids=str)
+@pytest.mark.parametrize(("arch", "problem", "config"), long_proofs.cases(GEMM, *range(0, len(GEMM), 2)), ids=str)
 def test_gemm(arch, problem, config):
     foreseen("gemm", arch, problem, config)
 
 
+@pytest.mark.slow
 def test_every_offered_tile_of_gemm_on_hopper():
     for config in OFFERED_TILES:
         foreseen("gemm", "sm_90a", SMALL, config)
@@ -162,12 +164,12 @@ def test_gemm_with_an_epilogue_has_the_same_rules(arch, problem, config):
     foreseen("gemm_bias_gelu", arch, {**problem, "epilogue": "bias_gelu_erf"}, config)
 
 
-@pytest.mark.parametrize(("arch", "problem", "config"), ATTENTION, ids=str)
+@pytest.mark.parametrize(("arch", "problem", "config"), long_proofs.cases(ATTENTION, *range(0, len(ATTENTION), 3)), ids=str)
 def test_attention(arch, problem, config):
     foreseen("flash_attention", arch, problem, config)
 
 
-@pytest.mark.parametrize(("arch", "problem", "config"), SOFTMAX, ids=str)
+@pytest.mark.parametrize(("arch", "problem", "config"), long_proofs.cases(SOFTMAX, *range(0, len(SOFTMAX), 2)), ids=str)
 def test_softmax(arch, problem, config):
     foreseen("softmax", arch, problem, config)
     outcome = lowered("softmax", arch, problem, config)

@@ -104,6 +104,11 @@ def test_what_would_write_is_refused(there):
         there.save_trial(examples.trial())
     with pytest.raises(StoreError, match="only read"):
         there.forget_tuned("x")
+    with pytest.raises(StoreError, match="only read"):
+        there.save_artifact(there.artifact(there.with_code("gemm")[0].artifact))
+    for refused in (lambda: there.files.write_more("k", {}), lambda: there.files.remove("k"), there.clear_cache, there.recover_jobs):
+        with pytest.raises(StoreError, match="only read"):
+            refused()
     with pytest.raises(StoreError, match="cannot be read: attempt to write a readonly database"), there.database.connect() as connection:
         connection.execute("DELETE FROM preset")
 

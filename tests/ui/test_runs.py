@@ -68,3 +68,8 @@ def test_the_trial_of_a_compile_is_news_together_with_its_end(monkeypatch):
 def test_the_bar_of_several_jobs_tells_what_it_waits_for():
     job = JobView(id="a", kind="compile", state="queued", request={"target": "sm_80"}, created=time.time())
     assert waiting.progress_words(3, 4, [job]).startswith("3 of 4 compiled; waiting for sm_80: queued, ")
+
+
+def test_a_job_that_is_gone_is_not_waited_for():
+    assert runs._has_news(None)
+    assert not runs._has_news(JOB) and runs._has_news(replace(JOB, trial="t"))

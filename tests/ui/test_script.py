@@ -39,7 +39,6 @@ def test_the_script_of_every_kernel_defines_all_it_uses_and_needs_nothing_of_til
     assert not any(module.startswith("tileviz") for module in modules)
 
 
-@pytest.mark.slow
 def test_the_script_runs_on_the_cpu_and_is_right(tmp_path):
     file = tmp_path / "gemm.py"
     file.write_text(script.script(*view("gemm", "cpu", M=70, N=65, K=33), "cpu"))

@@ -1,6 +1,9 @@
 """What every answer of a real server carries, whatever was asked; and that a server without a token asks for none."""
 
 import pytest
+from streamlit.runtime.caching.ttl_cache import TTLCache
+from streamlit.runtime.memory_session_storage import MemorySessionStorage
+from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
 from tests.serving import serve
 from tests.ui.test_door import ROUTES, asked, handshake
@@ -42,3 +45,11 @@ def test_without_a_token_everything_is_served_as_ever(open_server):
     assert asked(open_server, "GET", "/sweep").status == 200
     assert asked(open_server, "GET", "/?token=any").status == 200
     assert asked(open_server, "GET", "/").getheader("Set-Cookie") is None
+
+
+def test_the_sessions_of_closed_tabs_are_found_where_streamlit_keeps_them_or_it_is_said_that_they_are_not_there():
+    manager = WebsocketSessionManager(MemorySessionStorage(ttl_seconds=5), None, None, None)
+    assert isinstance(web._kept_by(manager), TTLCache)
+    manager._session_storage = object()
+    with pytest.raises(TypeError, match="does not keep the sessions of closed tabs"):
+        web._kept_by(manager)

@@ -4,7 +4,7 @@ import math
 import zlib
 
 from tileviz.errors import NotComparable
-from tileviz.measured import Comparison, Timing, quantile
+from tileviz.measured import Compared, Comparison, Timing, quantile
 
 SAME = 0.01
 """Two timings are the same, too, when the whole interval of their ratio lies within 1 % of 1."""
@@ -73,7 +73,7 @@ def tied_best(timings: dict[str, Timing]) -> list[str]:
     return [name for name in order if name == order[0] or compare(ranked[order[0]], ranked[name]).verdict in ("same", "unclear")]
 
 
-def _verdict(low: float, high: float) -> str:
+def _verdict(low: float, high: float) -> Compared:
     if low <= 1 <= high or (low >= 1 - SAME and high <= 1 + SAME):
         return "same"
     return "faster" if low > 1 else "slower"

@@ -1,4 +1,5 @@
-"""`cancel`: stops sweeps and runs that go on after their command has gone; without an id, lists what waits or runs."""
+"""`cancel`: stops sweeps and runs that go on after their command has gone; without an id, lists
+what waits or runs."""
 
 import json
 
@@ -36,7 +37,21 @@ def how_to(found: str) -> str:
 def _list(store: Store, as_json: bool) -> int:
     jobs = [job for job in store.jobs(active=True, limit=200, oldest_first=True)]
     if as_json:
-        print(json.dumps({"active": [{"id": _id_of(job), "kind": job.kind, "state": job.state, "phase": job.phase} for job in jobs]}))
+        print(
+            json.dumps(
+                {
+                    "active": [
+                        {
+                            "id": _id_of(job),
+                            "kind": job.kind,
+                            "state": job.state,
+                            "phase": job.phase,
+                        }
+                        for job in jobs
+                    ]
+                }
+            )
+        )
     else:
         print("\n".join(map(_line, jobs)) if jobs else "nothing waits or runs")
     return 0
@@ -59,9 +74,14 @@ def _check(store: Store, found: str) -> None:
     """Raises BadRequest for what neither waits nor runs."""
     view = store.sweep(found) or store.job(found)
     if view is None:
-        raise BadRequest(f"no sweep or run '{found}' under {store.home}; `python -m tileviz cancel` lists what waits or runs")
+        raise BadRequest(
+            f"no sweep or run '{found}' under {store.home}; `python -m tileviz cancel`"
+            " lists what waits or runs"
+        )
     if not view.active:
-        raise BadRequest(f"{found} is {view.state} already; `python -m tileviz cancel` lists what waits or runs")
+        raise BadRequest(
+            f"{found} is {view.state} already; `python -m tileviz cancel` lists what waits or runs"
+        )
 
 
 def _stopped(store: Store, found: str) -> str:

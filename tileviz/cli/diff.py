@@ -15,12 +15,18 @@ MOST_CHANGES = 20
 
 
 def diff(asked) -> int:
-    """Compares one text of two trials. Raises BadRequest for an id that is not stored, Limitation where a text is missing."""
+    """Compares one text of two trials. Raises BadRequest for an id that is not stored, Limitation
+    where a text is missing."""
     store = StoreWithRecorded()
     first, second = (_trial(store, word) for word in (asked.first, asked.second))
     text = field_of(asked.emit)
-    artifacts = [store.artifact(trial.artifact) if trial.artifact else None for trial in (first, second)]
-    left, right = (emitted(trial, artifact, text) for trial, artifact in zip((first, second), artifacts, strict=True))
+    artifacts = [
+        store.artifact(trial.artifact) if trial.artifact else None for trial in (first, second)
+    ]
+    left, right = (
+        emitted(trial, artifact, text)
+        for trial, artifact in zip((first, second), artifacts, strict=True)
+    )
     language = _language(text, artifacts)
     found = difference.diff(left, right, language)
     if asked.json:
@@ -31,8 +37,17 @@ def diff(asked) -> int:
     return 0
 
 
-def document(first: Trial, second: Trial, text: str, language: str, left: str, right: str, found: difference.Diff) -> dict:
-    """The JSON document: which trials, what changed in config and resources, counts by class, opcodes, rows of each kind."""
+def document(
+    first: Trial,
+    second: Trial,
+    text: str,
+    language: str,
+    left: str,
+    right: str,
+    found: difference.Diff,
+) -> dict:
+    """The JSON document: which trials, what changed in config and resources, counts by class,
+    opcodes, rows of each kind."""
     counted = language in lens.LANGUAGES
     return {
         "emit": text,
@@ -48,7 +63,10 @@ def document(first: Trial, second: Trial, text: str, language: str, left: str, r
 
 def heading(first: Trial, second: Trial, text: str, found: difference.Diff) -> str:
     """What differs between the trials, then the changed counts."""
-    lines = [f"{text} of {first.trial} ({first.kernel} on {first.target}) and {second.trial} ({second.kernel} on {second.target})"]
+    lines = [
+        f"{text} of {first.trial} ({first.kernel} on {first.target}) and {second.trial}"
+        f" ({second.kernel} on {second.target})"
+    ]
     lines += [f"  {name:<10} {a} -> {b}" for name, (a, b) in _differing(first, second).items()]
     before, after = tables.resources_text(first), tables.resources_text(second)
     lines += [f"  resources  {before}", f"         ->  {after}"] if before != after else []
@@ -56,7 +74,11 @@ def heading(first: Trial, second: Trial, text: str, found: difference.Diff) -> s
         return "\n".join([*lines, "  the same, up to the names of registers and labels"])
     words = [change.words for change in found.changes[:MOST_CHANGES]]
     more = len(found.changes) - len(words)
-    lines += [f"  counts     {', '.join(words)}" + (f" and {more} more" if more > 0 else "")] if words else []
+    lines += (
+        [f"  counts     {', '.join(words)}" + (f" and {more} more" if more > 0 else "")]
+        if words
+        else []
+    )
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in found.counts().items() if count)
     return "\n".join([*lines, f"  lines      {kinds}", ""])
 
@@ -64,7 +86,11 @@ def heading(first: Trial, second: Trial, text: str, found: difference.Diff) -> s
 def _differing(first: Trial, second: Trial) -> dict[str, list]:
     """Values of problem and config that are not the same: {"block_N": [128, 256]}."""
     ours, theirs = ({**trial.problem, **trial.config} for trial in (first, second))
-    return {name: [ours.get(name), theirs.get(name)] for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)}
+    return {
+        name: [ours.get(name), theirs.get(name)]
+        for name in {**ours, **theirs}
+        if ours.get(name) != theirs.get(name)
+    }
 
 
 def _trial(store: Store, word: str) -> Trial:
@@ -80,5 +106,7 @@ def _language(text: str, artifacts: list[Artifact | None]) -> str:
     if text != "source":
         return texts.named(text).language
     if len(languages) > 1:
-        trials.say("one source is CUDA and the other is C for the CPU: their lines have little in common")
+        trials.say(
+            "one source is CUDA and the other is C for the CPU: their lines have little in common"
+        )
     return "cuda" if "cuda" in languages else "c"

@@ -12,7 +12,8 @@ from tileviz.store import Store
 from tileviz.store.home import network_warning
 
 BLOCKS = ("tilelang", "torch", "C++ compiler", "TMPDIR", "TILEVIZ_HOME", "NVIDIA driver")
-"""What no kernel runs without on the device that is taken by default; the rest costs a text or some speed."""
+"""What no kernel runs without on the device that is taken by default; the rest costs a text or some
+speed."""
 
 
 def doctor(asked) -> int:
@@ -32,7 +33,9 @@ def examine() -> dict:
     warning = network_warning(store.home)
     wrong, trouble = settings.problems(), client.trouble(store.home)
     return {
-        "ok": not any(problem["name"] in BLOCKS for problem in missing) and not wrong and not trouble,
+        "ok": not any(problem["name"] in BLOCKS for problem in missing)
+        and not wrong
+        and not trouble,
         "devices": [to_json(device) for device in _devices(store)],
         "settings": wrong,
         "engine": trouble or _engine_words(store),
@@ -46,14 +49,26 @@ def examine() -> dict:
 
 def report_text(report: dict) -> str:
     lines = ["devices"]
-    lines += [f"  {device['id']:<8} {device['name']}{_target(device)}{_facts(device)}{_unusable(device)}" for device in report["devices"]]
-    lines += ["versions"] + [f"  {name:<12} {version or '-'}" for name, version in report["versions"].items()]
+    lines += [
+        f"  {device['id']:<8} {device['name']}{_target(device)}{_facts(device)}{_unusable(device)}"
+        for device in report["devices"]
+    ]
+    lines += ["versions"] + [
+        f"  {name:<12} {version or '-'}" for name, version in report["versions"].items()
+    ]
     lines += [f"home {report['home']} ({formats.size_bytes(sum(report['home_bytes'].values()))})"]
     lines += [f"engine: {report['engine']}"] + [f"setting: {wrong}" for wrong in report["settings"]]
     lines += [f"warning: {warning}" for warning in report["warnings"]]
     lines += ["missing" if report["missing"] else "nothing is missing"]
-    lines += [f"  {problem['name']}, needed for {problem['needed_for']}: {problem['line']}" for problem in report["missing"]]
-    lines += ["kernels can be run here" if report["ok"] else "kernels cannot be run here until this is mended"]
+    lines += [
+        f"  {problem['name']}, needed for {problem['needed_for']}: {problem['line']}"
+        for problem in report["missing"]
+    ]
+    lines += [
+        "kernels can be run here"
+        if report["ok"]
+        else "kernels cannot be run here until this is mended"
+    ]
     return "\n".join(lines)
 
 
@@ -77,7 +92,13 @@ def _unusable(device: dict) -> str:
 
 def _facts(device: dict) -> str:
     facts = device["facts"]
-    words = [f"{facts[name]} {unit}" for name, unit in (("cores", "cores"), ("sm_count", "SMs")) if facts.get(name)]
+    words = [
+        f"{facts[name]} {unit}"
+        for name, unit in (("cores", "cores"), ("sm_count", "SMs"))
+        if facts.get(name)
+    ]
     sizes = (("memory_bytes", "memory"), ("l2_bytes", "L2"))
-    words += [f"{formats.size_bytes(facts[name])} {label}" for name, label in sizes if facts.get(name)]
+    words += [
+        f"{formats.size_bytes(facts[name])} {label}" for name, label in sizes if facts.get(name)
+    ]
     return "".join(f", {word}" for word in words)

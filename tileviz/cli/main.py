@@ -7,12 +7,26 @@ import time
 import traceback
 
 from tileviz import settings
-from tileviz.cli import arguments, cancel, delete, diff, doctor, kernels, open, presets, serve, sweep, terminal, trials
+from tileviz.cli import (
+    arguments,
+    cancel,
+    delete,
+    diff,
+    doctor,
+    kernels,
+    open,
+    presets,
+    serve,
+    sweep,
+    terminal,
+    trials,
+)
 from tileviz.errors import BadRequest, TilevizError
 from tileviz.store import tileviz_home
 
 COMMANDS = {
-    "doctor": doctor.doctor, "kernels": kernels.kernels, "compile": trials.compile, "run": trials.run, "show": sweep.show,
+    "doctor": doctor.doctor, "kernels": kernels.kernels, "compile": trials.compile,
+    "run": trials.run, "show": sweep.show,
     "diff": diff.diff, "presets": presets.presets,
     "sweep": sweep.sweep, "export": sweep.export, "import": sweep.bring_in, "delete": delete.delete,
     "cancel": cancel.cancel, "open": open.open,
@@ -54,7 +68,9 @@ def _run(asked) -> int:
         if terminal.is_of_output(error):
             raise
         return _unexpected(error, asked.json)
-    except Exception as error:
+    except (
+        Exception
+    ) as error:  # a fault of ours: a person gets a sentence, and the traceback lies in the log
         return _unexpected(error, asked.json)
 
 
@@ -64,7 +80,11 @@ def _terminate(_number, _frame) -> None:
 
 def _refuse(error: TilevizError, as_json: bool) -> int:
     if as_json:
-        print(json.dumps({"error": error.message, **({"detail": error.detail} if error.detail else {})}))
+        print(
+            json.dumps(
+                {"error": error.message, **({"detail": error.detail} if error.detail else {})}
+            )
+        )
     if error.detail:
         print(error.detail.rstrip(), file=sys.stderr)
     print(f"tileviz: {error.message}", file=sys.stderr)
@@ -72,7 +92,10 @@ def _refuse(error: TilevizError, as_json: bool) -> int:
 
 
 def _unexpected(error: Exception, as_json: bool) -> int:
-    sentence = f"something went wrong that tileviz did not expect ({type(error).__name__}: {error}); {_keep(error)}"
+    sentence = (
+        "something went wrong that tileviz did not expect"
+        f" ({type(error).__name__}: {error}); {_keep(error)}"
+    )
     if as_json:
         print(json.dumps({"error": sentence}))
     print(f"tileviz: {sentence}", file=sys.stderr)
@@ -82,11 +105,15 @@ def _unexpected(error: Exception, as_json: bool) -> int:
 
 
 def _keep(error: Exception) -> str:
-    """Appends the traceback to command.log and says where that is; a log that cannot be written is said, too."""
+    """Appends the traceback to command.log and says where that is; a log that cannot be written is
+    said, too."""
     try:
         log = tileviz_home() / "command.log"
         with log.open("a", encoding="utf-8", errors="replace") as file:
-            file.write(f"\n{time.strftime('%Y-%m-%d %H:%M:%S')} {' '.join(sys.argv)}\n{''.join(traceback.format_exception(error))}")
+            file.write(
+                f"\n{time.strftime('%Y-%m-%d %H:%M:%S')}"
+                f" {' '.join(sys.argv)}\n{''.join(traceback.format_exception(error))}"
+            )
     except (OSError, TilevizError) as trouble:
         return f"set TILEVIZ_DEBUG=1 to see where (no log: {trouble})"
     return f"the details are in {log}"

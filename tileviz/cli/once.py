@@ -1,6 +1,8 @@
-"""What becomes of an option that is given twice: a pair may be repeated under another name, everything else is refused.
+"""What becomes of an option that is given twice: a pair may be repeated under another name,
+everything else is refused.
 
-argparse takes the last one in silence, and a person would read a result of something that was not asked for.
+argparse takes the last one in silence, and a person would read a result of something that was not
+asked for.
 """
 
 import argparse
@@ -11,7 +13,8 @@ _GIVEN = "given"
 
 
 def given(asked: argparse.Namespace) -> frozenset[str]:
-    """The options with one value that were given, whatever their value: a default that was typed is among them."""
+    """The options with one value that were given, whatever their value: a default that was typed is
+    among them."""
     return getattr(asked, _GIVEN, frozenset())
 
 
@@ -32,7 +35,9 @@ class Pairs(argparse.Action):
         found = getattr(namespace, self.dest)
         before = next((other for known, other in found if known == name), None)
         if before is not None:
-            raise argparse.ArgumentError(self, f"{name} is given twice, {before} and {value}; give one value")
+            raise argparse.ArgumentError(
+                self, f"{name} is given twice, {before} and {value}; give one value"
+            )
         setattr(namespace, self.dest, [*found, (name, value)])
 
 
@@ -54,10 +59,14 @@ def pair(text: str) -> tuple[str, str]:
 
 
 def values(text: str) -> tuple[str, tuple[str, ...]]:
-    """`block_M=64,128` as a name and its values. Double quotes keep a comma inside a value: `flags="-a,-b",-c` has two."""
+    """`block_M=64,128` as a name and its values. Double quotes keep a comma inside a value:
+    `flags="-a,-b",-c` has two."""
     name, equals, value = text.partition("=")
     try:
-        found = tuple(word.strip() for word in next(csv.reader([value], skipinitialspace=True, strict=True), ()))
+        found = tuple(
+            word.strip()
+            for word in next(csv.reader([value], skipinitialspace=True, strict=True), ())
+        )
     except csv.Error:
         found = ()
     if not equals or not name.strip() or not found or not all(found):

@@ -22,7 +22,8 @@ def serve(asked) -> NoReturn:
     without a token."""
     if not is_of_this_machine(asked.host) and not settings.token():
         raise BadRequest(
-            f"{asked.host} is open to the network, where anyone could run kernels here: set {settings.TOKEN} to a word that a"
+            f"{asked.host} is open to the network, where anyone could run kernels here:"
+            f" set {settings.TOKEN} to a word that a"
             " browser must give, or leave out --host"
         )
     command = [
@@ -42,11 +43,18 @@ def script() -> Path:
     """`app.py`, with `pages` and `.streamlit` beside it: within the package where it was installed,
     else above it."""
     found = next(
-        (path for path in (PACKAGE / "dashboard" / "app.py", PACKAGE.parent / "app.py") if path.is_file()),
+        (
+            path
+            for path in (PACKAGE / "dashboard" / "app.py", PACKAGE.parent / "app.py")
+            if path.is_file()
+        ),
         None,
     )
     if found is None:
-        raise TilevizError(f"there is no app.py in {PACKAGE / 'dashboard'} nor in {PACKAGE.parent}; install tileviz again")
+        raise TilevizError(
+            f"there is no app.py in {PACKAGE / 'dashboard'} nor in {PACKAGE.parent};"
+            " install tileviz again"
+        )
     return found
 
 

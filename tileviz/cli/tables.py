@@ -11,15 +11,26 @@ NOTHING = Explained()
 STATUS_WORDS = {"ok": "ok", "wrong_result": "WRONG RESULT"}
 
 
-def trial_text(trial: Trial, name: str = "", math_mode: str = "", found: Explained = NOTHING) -> str:
-    """A labelled line for each thing that the trial has; `name` of its device, the precision of its products, and what explains it, where
-    they are known."""
+def trial_text(
+    trial: Trial, name: str = "", math_mode: str = "", found: Explained = NOTHING
+) -> str:
+    """A labelled line for each thing that the trial has; `name` of its device, the precision of its
+    products, and what explains it, where they are known."""
     rows = [
         ("problem", formats.assignments(trial.problem)),
         ("config", formats.assignments(trial.config)),
-        ("target", f"{trial.target}, on {name or trial.device}" if trial.device else f"{trial.target}, compiled only"),
+        (
+            "target",
+            f"{trial.target}, on {name or trial.device}"
+            if trial.device
+            else f"{trial.target}, compiled only",
+        ),
         ("math", math_mode),
-        ("status", STATUS_WORDS.get(trial.status, trial.status) + (f": {trial.reason}" if trial.reason else "")),
+        (
+            "status",
+            STATUS_WORDS.get(trial.status, trial.status)
+            + (f": {trial.reason}" if trial.reason else ""),
+        ),
         ("verdict", verdict_text(trial.verdict)),
         ("repeats", determinism_text(trial.verdict)),
         ("time", timing_text(trial.timing)),
@@ -28,7 +39,10 @@ def trial_text(trial: Trial, name: str = "", math_mode: str = "", found: Explain
         *found.rows,
         ("resources", resources_text(trial)),
         *((f"in {text}", counts_text(found)) for text, found in trial.instructions.items()),
-        ("seconds", ", ".join(f"{phase} {seconds:.2f}" for phase, seconds in trial.seconds.items())),
+        (
+            "seconds",
+            ", ".join(f"{phase} {seconds:.2f}" for phase, seconds in trial.seconds.items()),
+        ),
         ("artifact", trial.artifact),
         ("trial", trial.trial),
     ]
@@ -39,11 +53,16 @@ def trial_text(trial: Trial, name: str = "", math_mode: str = "", found: Explain
 def verdict_text(verdict: Verdict | None) -> str:
     if verdict is None:
         return ""
-    errors = f"relative error {formats.significant(verdict.rel_error)}, max abs error {formats.significant(verdict.max_abs_error)}"
+    errors = (
+        f"relative error {formats.significant(verdict.rel_error)}, max abs error"
+        f" {formats.significant(verdict.max_abs_error)}"
+    )
     if verdict.ok:
         return f"right: {errors}; against {verdict.reference}"
     where = f", worst at {list(verdict.worst_index)}" if verdict.worst_index else ""
-    return f"WRONG: {formats.small_percent(verdict.wrong_fraction)} of the elements{where}; {errors}"
+    return (
+        f"WRONG: {formats.small_percent(verdict.wrong_fraction)} of the elements{where}; {errors}"
+    )
 
 
 def determinism_text(verdict: Verdict | None) -> str:
@@ -57,33 +76,47 @@ def timing_text(timing: Timing | None) -> str:
         return ""
     median, p10, p90 = map(formats.duration_us, (timing.median_us, timing.p10_us, timing.p90_us))
     spread = f"median {median}, p10 {p10}, p90 {p90}"
-    cache = "" if timing.l2 == "n/a" else f", {timing.l2} L2" + (" by a write flush" if timing.flush == "write" else "")
+    cache = (
+        ""
+        if timing.l2 == "n/a"
+        else f", {timing.l2} L2" + (" by a write flush" if timing.flush == "write" else "")
+    )
     clock = f", SM {timing.sm_clock_mhz:.0f} MHz" if timing.sm_clock_mhz else ""
     marks = [
         timing.implausible,
         "launch-bound: within twice an empty kernel" if timing.launch_bound else "",
         "throttled" if timing.throttled else "",
     ]
-    return f"{spread} of {timing.n} ({timing.timer}{cache}{clock})" + "".join(f"; {mark}" for mark in marks if mark)
+    return f"{spread} of {timing.n} ({timing.timer}{cache}{clock})" + "".join(
+        f"; {mark}" for mark in marks if mark
+    )
 
 
 def rate_text(trial: Trial) -> str:
     rates = formats.rates(trial.tflops, trial.gbps)
     point = trial.roofline
     if point and point.fraction is not None:
-        rates.append(f"{formats.percent(point.fraction)} of the {point.bound} ceiling ({point.ceiling})")
+        rates.append(
+            f"{formats.percent(point.fraction)} of the {point.bound} ceiling ({point.ceiling})"
+        )
     if point and point.fraction_measured is not None:
-        rates.append(f"{formats.percent(point.fraction_measured)} of the measured one ({point.ceiling_measured})")
+        rates.append(
+            f"{formats.percent(point.fraction_measured)} of the measured one"
+            f" ({point.ceiling_measured})"
+        )
     over = why_over(point) if point else ""
     return ", ".join(rates) + (f". {over}" if over else "")
 
 
 def flops_text(trial: Trial, cost: Cost | None) -> str:
-    """Which count a causal rate follows, and what it is by the other; empty where there is one way to count."""
+    """Which count a causal rate follows, and what it is by the other; empty where there is one way
+    to count."""
     if cost is None or cost.exact_flops is None or not trial.tflops:
         return ""
     exact = formats.arithmetic(trial.tflops * cost.exact_flops / cost.flops)
-    return f"causal, halved as papers count: {cost.flops_formula}; by exact pairs the rate is {exact}"
+    return (
+        f"causal, halved as papers count: {cost.flops_formula}; by exact pairs the rate is {exact}"
+    )
 
 
 def resources_text(trial: Trial) -> str:
@@ -116,7 +149,9 @@ def baseline_lines(trial: Trial) -> list[str]:
     if not trial.baselines:
         return []
     width = max(len(b.title) for b in trial.baselines)
-    return ["  baselines"] + [f"    {baseline.title:<{width}}  {baseline_text(baseline)}" for baseline in trial.baselines]
+    return ["  baselines"] + [
+        f"    {baseline.title:<{width}}  {baseline_text(baseline)}" for baseline in trial.baselines
+    ]
 
 
 def baseline_text(baseline: BaselineResult) -> str:
@@ -124,10 +159,15 @@ def baseline_text(baseline: BaselineResult) -> str:
         return f"{baseline.status}: {baseline.reason}" if baseline.reason else baseline.status
     words = [formats.duration_us(baseline.timing.median_us)]
     if baseline.comparison is not None:
-        words.append(f"ours is {formats.compared_with(baseline.comparison, 'it')} ({formats.interval(baseline.comparison)})")
+        words.append(
+            f"ours is {formats.compared_with(baseline.comparison, 'it')}"
+            f" ({formats.interval(baseline.comparison)})"
+        )
     if baseline.verdict is not None:
         own = f"relative error {formats.significant(baseline.verdict.rel_error)}"
-        words.append(own if baseline.verdict.ok else f"its own result is outside the tolerance ({own})")
+        words.append(
+            own if baseline.verdict.ok else f"its own result is outside the tolerance ({own})"
+        )
     if baseline.compile_s:
         words.append(f"compiled in {formats.seconds(baseline.compile_s)}")
     return ", ".join(words)

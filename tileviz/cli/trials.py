@@ -25,8 +25,9 @@ CANCEL_WAIT_S = 15.0
 
 
 def compile(asked) -> int:
-    """Generates and compiles; with `--emit` prints one text. `--emit source` without `--json` only lowers."""
-    text = field_of(asked.emit)
+    """Generates and compiles; with `--emit` prints one text. `--emit source` without `--json` only
+    lowers."""
+    text = field_of(asked.emit) if asked.emit else None
     source_only = text == "source" and not asked.json
     store = StoreWithRecorded()
     request = resolve(
@@ -45,7 +46,9 @@ def compile(asked) -> int:
 def run(asked) -> int:
     """Compiles where needed, checks and times, always anew."""
     if asked.l2 == "warm" and "flush" in given(asked):
-        raise BadRequest("--flush says how L2 is emptied, and --l2 warm leaves it full: give one of them")
+        raise BadRequest(
+            "--flush says how L2 is emptied, and --l2 warm leaves it full: give one of them"
+        )
     store = StoreWithRecorded()
     request = resolve(
         asked.kernel,
@@ -70,7 +73,7 @@ def show(asked) -> int:
     return status if asked.emit else 0
 
 
-def field_of(emit: str | None) -> str | None:
+def field_of(emit: str) -> str:
     """The field of an artifact that a word of `--emit` means."""
     return "source" if emit == "cuda" else emit
 
@@ -81,8 +84,8 @@ def document(trial: Trial, text: str | None = None, content: str | None = None) 
 
 
 def emitted(trial: Trial, artifact: Artifact | None, text: str) -> str:
-    """One text of a trial's artifact. Raises Limitation, with the reason, when it has none: a tool that is missing, or what the trial
-    itself says, such as what the compiler refused."""
+    """One text of a trial's artifact. Raises Limitation, with the reason, when it has none: a tool
+    that is missing, or what the trial itself says, such as what the compiler refused."""
     content = texts.content(artifact, text) if artifact is not None else None
     if content is None:
         raise Limitation(f"no {text} for this trial: {texts.why_none(trial, artifact, text)}")
@@ -113,7 +116,8 @@ def measuring_of(asked) -> Measuring:
 
 
 def _do(store: Store, request: Request, asked) -> tuple[JobView, Trial]:
-    """Submits, says each phase on stderr, and gives the ended job with its trial. Ctrl-C cancels the job."""
+    """Submits, says each phase on stderr, and gives the ended job with its trial. Ctrl-C cancels
+    the job."""
     if request.preset:
         say(f"knobs that were not given: {request.preset} (--no-presets takes the plain defaults)")
     job = client.submit(store, request)
@@ -128,7 +132,8 @@ def _do(store: Store, request: Request, asked) -> tuple[JobView, Trial]:
     trial = store.trial(ended.trial) if ended.trial else None
     if trial is None:
         raise TilevizError(
-            f"the job ended as {ended.state} without a result: {ended.reason or 'no reason was given'}; see {store.home / 'engine.log'}"
+            f"the job ended as {ended.state} without a result:"
+            f" {ended.reason or 'no reason was given'}; see {store.home / 'engine.log'}"
         )
     return ended, trial
 
@@ -136,7 +141,10 @@ def _do(store: Store, request: Request, asked) -> tuple[JobView, Trial]:
 def _look_for_reader(job: str) -> None:
     """Raises ReaderLeft where nobody would read the result: the job goes on without its command."""
     if reader_left():
-        raise ReaderLeft(f"nobody reads the output any more; job {job} goes on, and its result is stored: {how_to(job)} stops it")
+        raise ReaderLeft(
+            f"nobody reads the output any more; job {job} goes on, and its result is"
+            f" stored: {how_to(job)} stops it"
+        )
 
 
 def _say_phase(job: JobView) -> None:
@@ -169,12 +177,19 @@ def _stop(store: Store, job: str, request: Request, asked) -> None:
         "target": request.target,
         "device": request.device,
     }
-    print(json.dumps(document(trial) if trial else {"trial": None, **left, "status": "cancelled", "reason": "stopped before it ended"}))
+    print(
+        json.dumps(
+            document(trial)
+            if trial
+            else {"trial": None, **left, "status": "cancelled", "reason": "stopped before it ended"}
+        )
+    )
 
 
 def _print(store: Store, trial: Trial, asked, artifact: str | None = None) -> int:
     """Prints a trial or one of its texts; the exit status is 0 when it is ok."""
-    text = field_of(getattr(asked, "emit", None))
+    emit = getattr(asked, "emit", None)
+    text = field_of(emit) if emit else None
     code = artifact or trial.artifact
     found = store.artifact(code) if code else None
     content, why_none = None, ""
@@ -202,7 +217,8 @@ def _print(store: Store, trial: Trial, asked, artifact: str | None = None) -> in
 
 
 def _math_mode(trial: Trial) -> str:
-    """Precision of the products, such as `TF32`; empty where there are none, or the kernel is not here."""
+    """Precision of the products, such as `TF32`; empty where there are none, or the kernel is not
+    here."""
     try:
         kernel, target = kernels.kernel(trial.kernel), targets.target(trial.target)
     except BadRequest:
@@ -213,7 +229,10 @@ def _math_mode(trial: Trial) -> str:
 def _device_name(trial: Trial) -> str:
     if trial.device is None:
         return ""
-    return next((f"{device.id}, {device.name}" for device in local_devices() if device.id == trial.device), trial.device)
+    return next(
+        (f"{device.id}, {device.name}" for device in local_devices() if device.id == trial.device),
+        trial.device,
+    )
 
 
 def say(words: str) -> None:

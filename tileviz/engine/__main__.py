@@ -1,4 +1,5 @@
-"""`python -m tileviz.engine`: the engine of TILEVIZ_HOME. Started by `client.ensure_engine`; logs to engine.log."""
+"""`python -m tileviz.engine`: the engine of TILEVIZ_HOME. Started by `client.ensure_engine`; logs
+to engine.log."""
 
 import logging
 import os
@@ -16,11 +17,13 @@ def main() -> int:
 
         settings.check()
         return serve()
-    except Exception as error:
+    except Exception as error:  # the last words of this process, whatever ends it
         logging.getLogger("tileviz.engine").exception("the engine dies")
         starts.died(tileviz_home(), os.getpid(), starts.last_words(error))
         return 1
 
 
-logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s", stream=sys.stderr)
+logging.basicConfig(
+    level=logging.INFO, format="%(asctime)s %(name)s %(levelname)s %(message)s", stream=sys.stderr
+)
 sys.exit(main())

@@ -1,4 +1,5 @@
-"""Hands requests to the engine and watches them. Pages and commands use this; it starts the engine when it is missing."""
+"""Hands requests to the engine and watches them. Pages and commands use this; it starts the engine
+when it is missing."""
 
 import contextlib
 import fcntl
@@ -28,14 +29,17 @@ START_S = 20.0
 """An engine that is alive gets so long to take its lock before another is tried."""
 
 MAKES_WAY_S = 2.0
-"""An engine of another environment gets so long to end what it is at before a command is refused."""
+"""An engine of another environment gets so long to end what it is at before a command is
+refused."""
 
 ENVIRONMENT = "environment"
-"""Name in a job's request of what else decides its result: `tag.environment` where it was queued."""
+"""Name in a job's request of what else decides its result: `tag.environment` where it was
+queued."""
 
 
 def submit(store: Store, request: Request) -> str:
-    """Queues a request and gives the job's id. A request that breaks a rule is decided at once: its trial is `pruned`."""
+    """Queues a request and gives the job's id. A request that breaks a rule is decided at once: its
+    trial is `pruned`."""
     decided = decided_trial(request)
     if decided is not None:
         return store.submit(request.kind, asdict(request), trial=decided)
@@ -45,7 +49,8 @@ def submit(store: Store, request: Request) -> str:
 def queue(store: Store, kind: str, request: dict[str, Any]) -> str:
     """Queues a job of any kind for an engine of this environment, and gives its id.
 
-    Raises BadValue for a setting that no engine could read, and EngineError where no engine can serve this environment now.
+    Raises BadValue for a setting that no engine could read, and EngineError where no engine can
+    serve this environment now.
     """
     renew_engine(store)
     job = store.submit(kind, here(request))
@@ -69,12 +74,15 @@ def decided_trial(request: Request) -> Trial | None:
     if not request.unsupported and not request.broken:
         return None
     status = "unsupported" if request.unsupported else "pruned"
-    return replace(blank_trial(request), status=status, reason=request.unsupported or "; ".join(request.broken))
+    return replace(
+        blank_trial(request), status=status, reason=request.unsupported or "; ".join(request.broken)
+    )
 
 
 def watch(store: Store, job: str) -> JobView | None:
-    """The job as it is now. Starts an engine when the job waits and none is alive. Raises StoreError when the disk is full, and EngineError
-    when no engine stays alive, which ends the job, or the one that does is silent."""
+    """The job as it is now. Starts an engine when the job waits and none is alive. Raises
+    StoreError when the disk is full, and EngineError when no engine stays alive, which ends the
+    job, or the one that does is silent."""
     view = store.job(job)
     if view is not None and view.active:
         if is_full(store.home):
@@ -135,7 +143,8 @@ def cancel(store: Store, job: str) -> None:
 
 
 def engine_pid(home: Path) -> int | None:
-    """The process id of the live engine of this home; 0 while it is just starting; None when none is alive."""
+    """The process id of the live engine of this home; 0 while it is just starting; None when none
+    is alive."""
     path = home / LOCK
     if not path.is_file():
         return None
@@ -149,10 +158,12 @@ def engine_pid(home: Path) -> int | None:
 
 
 def renew_engine(store: Store, seconds: float = 5.0) -> None:
-    """Ends an idle engine that was started with other files or in another environment than are here now, so that the next one knows them:
-    a kernel that was added, a compiler that was installed or asked for. One at work goes on with the files it knows.
+    """Ends an idle engine that was started with other files or in another environment than are here
+    now, so that the next one knows them: a kernel that was added, a compiler that was installed or
+    asked for. One at work goes on with the files it knows.
 
-    Raises EngineError when it is at work in another environment: what it makes is not what is asked for here. BadValue as `queue` does.
+    Raises EngineError when it is at work in another environment: what it makes is not what is asked
+    for here. BadValue as `queue` does.
     """
     settings.check()
     pid = engine_pid(store.home)
@@ -185,19 +196,23 @@ def _stays_busy(store: Store, seconds: float) -> bool:
 
 
 def refuse_other_environment(home: Path, ours: dict[str, str], theirs: dict[str, str]) -> None:
-    """Raises EngineError where an engine of environment `theirs` does not serve `ours`; one of an older version does not tell."""
+    """Raises EngineError where an engine of environment `theirs` does not serve `ours`; one of an
+    older version does not tell."""
     other = tag.differences(ours, theirs) if theirs else ""
     if other:
         raise EngineError(
-            f"the engine of {home} is at work in another environment ({other}): wait until its jobs are done, or set TILEVIZ_HOME to"
+            f"the engine of {home} is at work in another environment ({other}): wait"
+            " until its jobs are done, or set TILEVIZ_HOME to"
             " another folder"
         )
 
 
 def ensure_engine(home: Path) -> None:
-    """Starts the engine of this home unless it lives. Cheap; a second engine that starts by chance ends at once.
+    """Starts the engine of this home unless it lives. Cheap; a second engine that starts by chance
+    ends at once.
 
-    Raises BadValue for a setting that no engine could read, and EngineError when one after another died, or the one that lives is silent.
+    Raises BadValue for a setting that no engine could read, and EngineError when one after another
+    died, or the one that lives is silent.
     """
     settings.check()
     alive = engine_pid(home)
@@ -224,7 +239,8 @@ def silence(home: Path, pid: int) -> str:
     if not seconds:
         return ""
     return (
-        f"the engine (process {pid}) has been silent for {seconds:.0f} s, so it is stopped or hangs: `kill -CONT {pid}` lets a stopped one"
+        f"the engine (process {pid}) has been silent for {seconds:.0f} s, so it is"
+        f" stopped or hangs: `kill -CONT {pid}` lets a stopped one"
         f" go on, and after `kill -9 {pid}` another takes up its jobs"
     )
 
@@ -248,7 +264,11 @@ def _start(home: Path) -> subprocess.Popen:
 def _absolute() -> dict[str, str]:
     """What names a place as seen from the folder of this process: an engine has another one."""
     recorded = settings.recorded()
-    named = {settings.RECORDED: os.path.abspath(recorded)} if recorded and recorded != settings.NO_RECORDED else {}
+    named = (
+        {settings.RECORDED: os.path.abspath(recorded)}
+        if recorded and recorded != settings.NO_RECORDED
+        else {}
+    )
     return {**from_here(), **named}
 
 
@@ -257,7 +277,8 @@ _started: dict[Path, tuple[float, subprocess.Popen]] = {}
 
 
 def _is_starting(home: Path) -> bool:
-    """True while the engine that this process started last has a moment to take its lock. What one that has died said is kept."""
+    """True while the engine that this process started last has a moment to take its lock. What one
+    that has died said is kept."""
     if home not in _started:
         return False
     since, process = _started[home]

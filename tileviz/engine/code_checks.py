@@ -1,4 +1,5 @@
-"""The checks of the Code page for an artifact: what its code has and has not, each with the reason."""
+"""The checks of the Code page for an artifact: what its code has and has not, each with the
+reason."""
 
 from tileviz.compiler import targets
 from tileviz.kernels.asked import AskedKernel
@@ -25,7 +26,9 @@ def code_of(artifact: Artifact, problem: Problem, config: Config, kernel: AskedK
     )
 
 
-def checked(artifact: Artifact, problem: Problem, config: Config, kernel: AskedKernel) -> tuple[Check, ...]:
+def checked(
+    artifact: Artifact, problem: Problem, config: Config, kernel: AskedKernel
+) -> tuple[Check, ...]:
     """Every check, what is bad first."""
     return in_order(checks(code_of(artifact, problem, config, kernel)))
 

@@ -22,9 +22,11 @@ class Rung:
     request: Request | None
     artifact: Artifact | None = None
     own: bool = False
-    """Whether the knobs are the kernel's own for this architecture, since the config is made for another."""
+    """Whether the knobs are the kernel's own for this architecture, since the config is made for
+    another."""
     reason: str = ""
-    """Why it cannot be compiled, broke a rule or failed; empty while it is only not compiled yet."""
+    """Why it cannot be compiled, broke a rule or failed; empty while it is only not compiled
+    yet."""
 
     @property
     def is_open(self) -> bool:
@@ -32,26 +34,44 @@ class Rung:
         return self.artifact is None and not self.reason
 
 
-def rungs(store: Store, kernel: str, problem: dict[str, Any], config: dict[str, Any]) -> tuple[Rung, ...]:
-    """Every rung as the store knows it now. Values are taken over as they are, also where another architecture has other defaults; but a
-    config with a choice that is made for other architectures gives way to the kernel's own."""
+def rungs(
+    store: Store, kernel: str, problem: dict[str, Any], config: dict[str, Any]
+) -> tuple[Rung, ...]:
+    """Every rung as the store knows it now. Values are taken over as they are, also where another
+    architecture has other defaults; but a config with a choice that is made for other architectures
+    gives way to the kernel's own."""
     return tuple(_rung(store, target, kernel, problem, config) for target in ARCHITECTURES)
 
 
 def climb(store: Store, steps: tuple[Rung, ...]) -> list[str]:
     """Submits what is not compiled yet, and gives the jobs' ids."""
-    return [client.submit(store, rung.request) for rung in steps if rung.is_open and rung.request is not None]
+    return [
+        client.submit(store, rung.request)
+        for rung in steps
+        if rung.is_open and rung.request is not None
+    ]
 
 
-def elsewhere(kernel: str, problem: dict[str, Any], config: dict[str, Any], target: str) -> tuple[Request, bool]:
-    """(what compiles a config on another architecture, whether its knobs are the kernel's own there). Raises BadRequest, Limitation."""
+def elsewhere(
+    kernel: str, problem: dict[str, Any], config: dict[str, Any], target: str
+) -> tuple[Request, bool]:
+    """(what compiles a config on another architecture, whether its knobs are the kernel's own
+    there). Raises BadRequest, Limitation."""
     knobs = kernel_of(kernel).knobs
-    own = any(config.get(knob.name, knob.default) not in knob.offered(target) for knob in knobs if knob.only)
+    own = any(
+        config.get(knob.name, knob.default) not in knob.offered(target)
+        for knob in knobs
+        if knob.only
+    )
     given = {name: value for name, value in config.items() if "." in name} if own else config
-    return requests.resolve(kernel, problem, given, kind="compile", where=Where(target, devices=[])), own
+    return requests.resolve(
+        kernel, problem, given, kind="compile", where=Where(target, devices=[])
+    ), own
 
 
-def _rung(store: Store, target: str, kernel: str, problem: dict[str, Any], config: dict[str, Any]) -> Rung:
+def _rung(
+    store: Store, target: str, kernel: str, problem: dict[str, Any], config: dict[str, Any]
+) -> Rung:
     try:
         request, own = elsewhere(kernel, problem, config, target)
     except (BadRequest, Limitation) as error:

@@ -1,6 +1,8 @@
-"""The engine's own process: takes jobs from the store, runs them in children, and writes what they report.
+"""The engine's own process: takes jobs from the store, runs them in children, and writes what they
+report.
 
-One thread, one loop: new jobs, messages of children, cancels and deadlines. It never imports torch or TileLang itself.
+One thread, one loop: new jobs, messages of children, cancels and deadlines. It never imports torch
+or TileLang itself.
 """
 
 import fcntl
@@ -9,7 +11,8 @@ import os
 import shlex
 import signal
 import time
-from multiprocessing.connection import wait
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from tileviz import settings
@@ -20,6 +23,7 @@ from tileviz.engine.jobs.ceilings import FACT, CeilingsJob, with_stored_ceilings
 from tileviz.engine.jobs.kinds import task_of
 from tileviz.engine.jobs.task import Task
 from tileviz.engine.processes import heartbeat, starts, tag
+from tileviz.engine.processes.channel import Connection, with_news
 from tileviz.engine.processes.lanes import Child, ForkServer, MeasureLane
 from tileviz.engine.requests import local_devices, usable
 from tileviz.errors import StoreError, TilevizError
@@ -31,18 +35,27 @@ from tileviz.store.store import INDUCTOR
 log = logging.getLogger("tileviz.engine")
 
 MOST_COMPILE_SLOTS = 32
-"""More children than these get in each other's way: on 64 cores, 16, 32 and 64 of them took 7.7, 5.2 and 7.2 s for 82 configs."""
+"""More children than these get in each other's way: on 64 cores, 16, 32 and 64 of them took 7.7,
+5.2 and 7.2 s for 82 configs."""
 
 
 class Engine:
     """`run()` returns when there was no work for `idle_s` seconds."""
 
-    def __init__(self, store: Store, devices: list[Device], idle_s: float, environment: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        devices: list[Device],
+        idle_s: float,
+        environment: dict[str, str] | None = None,
+    ) -> None:
         self.store = store
         self.environment = tag.environment() if environment is None else environment
         self.devices = devices = usable(devices)
         self.idle_s = idle_s
-        self.compile_slots = settings.compile_workers() or min(os.cpu_count() or 1, MOST_COMPILE_SLOTS)
+        self.compile_slots = settings.compile_workers() or min(
+            os.cpu_count() or 1, MOST_COMPILE_SLOTS
+        )
         self.fork_server = ForkServer.start()
         self.prepared: set[str] = set()
         self.background: list[Child] = []
@@ -125,19 +138,25 @@ class Engine:
                 task.guarded(lambda task=task: self._begin(task))
 
     def _begin(self, task: Task) -> None:
-        """Begins a job that belongs here. Raises EngineError for one of another environment, TilevizError where its device is not here."""
-        client.refuse_other_environment(self.store.home, task.doc.get(client.ENVIRONMENT, self.environment), self.environment)
+        """Begins a job that belongs here. Raises EngineError for one of another environment,
+        TilevizError where its device is not here."""
+        client.refuse_other_environment(
+            self.store.home, task.doc.get(client.ENVIRONMENT, self.environment), self.environment
+        )
         device = task.doc.get("device")
         if device is not None and device not in self.lanes:
             raise TilevizError(f"there is no device '{device}' here")
         task.begin()
 
     def _must_queue(self, job: JobView, active: list[JobView]) -> bool:
-        """Whether its device has such a job already, or another comes first; single runs go between the configs of a sweep."""
+        """Whether its device has such a job already, or another comes first; single runs go between
+        the configs of a sweep."""
         kind, device = task_of(job.kind), job.request.get("device")
         if not kind.one_at_a_time:
             return False
-        return any(t.one_at_a_time and t.doc.get("device") == device for t in self.tasks.values()) or kind.must_wait(job, active)
+        return any(
+            t.one_at_a_time and t.doc.get("device") == device for t in self.tasks.values()
+        ) or kind.must_wait(job, active)
 
     def _take_cancels(self) -> None:
         for job in self.store.asked_to_stop():
@@ -146,14 +165,20 @@ class Engine:
 
     def _listen(self, timeout: float) -> None:
         """Waits for messages of the fork server and the children, and handles one of each."""
-        hear = {self.fork_server.control: self._hear_fork_server}
-        hear |= {c: lambda t=t, step=step: t.guarded(step) for t in self.tasks.values() for c, step in t.ears().items()}
-        hear |= {c.connection: lambda d=d: self._hear_facts(d) for d, c in self.facts.items()}
-        hear |= {c.connection: lambda c=c: self._hear_background(c) for c in self.background}
-        for ready in wait([connection for connection in hear if not connection.closed], timeout):
+        hear: dict[Connection, Callable[[], None]] = {
+            self.fork_server.control: self._hear_fork_server
+        }
+        hear |= {
+            c: partial(t.guarded, step) for t in self.tasks.values() for c, step in t.ears().items()
+        }
+        hear |= {c.connection: partial(self._hear_facts, d) for d, c in self.facts.items()}
+        hear |= {c.connection: partial(self._hear_background, c) for c in self.background}
+        for connection in with_news(
+            [connection for connection in hear if not connection.closed], timeout
+        ):
             self._beat()
             try:
-                hear[ready]()
+                hear[connection]()
             except StoreError as error:  # of a device's facts; a task hears its own
                 log.error("%s", error)
 
@@ -161,10 +186,14 @@ class Engine:
         try:
             self.fork_server.listen()
         except (EOFError, OSError):
-            self._replace_fork_server("the process that starts all others died; `python -m tileviz doctor` and engine.log say why")
+            self._replace_fork_server(
+                "the process that starts all others died; `python -m tileviz doctor` and"
+                " engine.log say why"
+            )
 
     def _replace_fork_server(self, why: str) -> None:
-        """Starts another. Children that wait to be born die with the old one, and their jobs hear it; those that live go on."""
+        """Starts another. Children that wait to be born die with the old one, and their jobs hear
+        it; those that live go on."""
         log.error("%s", why)
         self.fork_server.kill(why)
         self.fork_server = ForkServer.start()
@@ -180,7 +209,8 @@ class Engine:
             log.error("the fork server of a dead child is dead, too")
 
     def prepare(self, target: str) -> None:
-        """Makes NVRTC's precompiled header of an architecture in the background, once, so that later compiles are fast."""
+        """Makes NVRTC's precompiled header of an architecture in the background, once, so that
+        later compiles are fast."""
         described = targets.target(target)
         if target in self.prepared or not described.is_cuda or described.source_only:
             return
@@ -226,7 +256,8 @@ class Engine:
                 log.error("device %s: %s", device, rest)
 
     def _ask_ceilings(self) -> None:
-        """Measures the ceilings of a GPU that has none yet, in the lane's same child, while nothing else wants it; asked for once."""
+        """Measures the ceilings of a GPU that has none yet, in the lane's same child, while nothing
+        else wants it; asked for once."""
         if self.tasks or not self.without_ceilings:
             return
         name, device = next(iter(self.without_ceilings.items()))
@@ -260,9 +291,12 @@ class Engine:
 
 
 def configure_children(home: Path, scratch_folder: Path) -> None:
-    """What PyTorch, Triton and CUDA read in the children: their caches under our home, devices counted as NVML counts them. What the user
-    set is kept. PyTorch writes its commands as a shell does, so a home that a shell would not take as one word is named by a link to it."""
-    caches = (home if shlex.quote(str(home)) == str(home) else scratch_folder / scratch.HOME) / INDUCTOR
+    """What PyTorch, Triton and CUDA read in the children: their caches under our home, devices
+    counted as NVML counts them. What the user set is kept. PyTorch writes its commands as a shell
+    does, so a home that a shell would not take as one word is named by a link to it."""
+    caches = (
+        home if shlex.quote(str(home)) == str(home) else scratch_folder / scratch.HOME
+    ) / INDUCTOR
     for name, value in {
         "TORCHINDUCTOR_CACHE_DIR": str(caches),
         "TRITON_CACHE_DIR": str(caches / "triton"),
@@ -273,7 +307,8 @@ def configure_children(home: Path, scratch_folder: Path) -> None:
 
 
 def serve(home: Path | None = None) -> int:
-    """Runs the engine of this home until it has no work; returns at once when another one is alive."""
+    """Runs the engine of this home until it has no work; returns at once when another one is
+    alive."""
     store, here = Store(home), tag.engine_tag()
     while _serve_until_idle(store, here) and store.jobs(active=True, limit=1):
         log.info("a job came while the engine ended: it goes on")
@@ -281,8 +316,8 @@ def serve(home: Path | None = None) -> int:
 
 
 def _serve_until_idle(store: Store, here: dict[str, str]) -> bool:
-    """False when another engine is alive or this one was told to stop. A job that came before the lock was given back saw an engine alive,
-    and started none: the caller looks for it."""
+    """False when another engine is alive or this one was told to stop. A job that came before the
+    lock was given back saw an engine alive, and started none: the caller looks for it."""
     with open(store.home / heartbeat.LOCK, "a+") as lock:
         if not _locked(lock):
             return False
@@ -295,7 +330,9 @@ def _serve_until_idle(store: Store, here: dict[str, str]) -> bool:
         with scratch.opened(store.home) as folder:
             toolchain.configure_environment(store.home)
             configure_children(store.home, folder)
-            engine = Engine(store, local_devices(), settings.engine_idle_s(), tag.without_package(here))
+            engine = Engine(
+                store, local_devices(), settings.engine_idle_s(), tag.without_package(here)
+            )
             engine.before_died_of = before
             signal.signal(signal.SIGTERM, lambda *_: setattr(engine, "stopping", True))
             log.info("engine %s started for %s", os.getpid(), store.home)
@@ -307,7 +344,8 @@ def _serve_until_idle(store: Store, here: dict[str, str]) -> bool:
 
 
 def _locked(lock, seconds: float = 0.5) -> bool:
-    """Takes the engine's lock. A client that only asks who holds it does so for a moment, so it is tried for a while."""
+    """Takes the engine's lock. A client that only asks who holds it does so for a moment, so it is
+    tried for a while."""
     end = time.monotonic() + seconds
     while True:
         try:

@@ -1,4 +1,5 @@
-"""The one store: an SQLite file (WAL) for jobs, trials and devices, and a folder of artifact texts by content hash."""
+"""The one store: an SQLite file (WAL) for jobs, trials and devices, and a folder of artifact texts
+by content hash."""
 
 from tileviz.store.home import tileviz_home
 from tileviz.store.recorded import StoreWithRecorded

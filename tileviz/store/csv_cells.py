@@ -1,4 +1,5 @@
-"""Values as cells of a CSV file and back, without loss, and safe in a spreadsheet: what it would take for a formula starts with '."""
+"""Values as cells of a CSV file and back, without loss, and safe in a spreadsheet: what it would
+take for a formula starts with '."""
 
 import json
 import re
@@ -32,7 +33,8 @@ def _is_marked(cell: str) -> bool:
 
 
 def value_cell(value: Any) -> str:
-    """A number, a flag, a text or None as a cell. A text that would be read as something else is a JSON string."""
+    """A number, a flag, a text or None as a cell. A text that would be read as something else is a
+    JSON string."""
     if value is None:
         return ""
     if not isinstance(value, str):
@@ -42,12 +44,14 @@ def value_cell(value: Any) -> str:
 
 
 def has_decimal_comma(cell: str) -> bool:
-    """Whether a cell may be a number as half of the world writes it: 27,5, which others take for a thousand's mark."""
+    """Whether a cell may be a number as half of the world writes it: 27,5, which others take for a
+    thousand's mark."""
     return _DECIMAL_COMMA.fullmatch(cell) is not None
 
 
 def value_of(cell: str) -> Any:
-    """A cell as a value: numbers, and true and false as a spreadsheet writes them; an empty one is None; the rest is text."""
+    """A cell as a value: numbers, and true and false as a spreadsheet writes them; an empty one is
+    None; the rest is text."""
     if cell == "":
         return None
     number = _NUMBER.fullmatch(cell)

@@ -1,4 +1,5 @@
-"""A sweep as CSV, a line a config: kernel, target, device, the problem as problem.NAME, the knobs as knob.NAME, counts as TEXT.CLASS."""
+"""A sweep as CSV, a line a config: kernel, target, device, the problem as problem.NAME, the knobs
+as knob.NAME, counts as TEXT.CLASS."""
 
 import csv
 import io
@@ -28,12 +29,15 @@ COUNTED = texts.counted()
 DELIMITERS = (",", ";", "\t")
 
 _TEXTS = (*HEAD, "reason", "trial")
-_NUMBERS = tuple(name for name in RESULTS if name not in ("status", "reason", "trial", "instructions"))
+_NUMBERS = tuple(
+    name for name in RESULTS if name not in ("status", "reason", "trial", "instructions")
+)
 _RESULTS = frozenset(schemas.Results.__struct_fields__)
 
 
 def to_csv(view: SweepView, frame: Sequence[dict[str, Any]]) -> str:
-    """The sweep as text. A text that a spreadsheet would take for a formula is kept as text; numbers stay numbers."""
+    """The sweep as text. A text that a spreadsheet would take for a formula is kept as text;
+    numbers stay numbers."""
     lines = [_flat(view, row) for row in frame]
     names = list(dict.fromkeys(name for line in lines for name in line))
     out = io.StringIO()
@@ -41,12 +45,16 @@ def to_csv(view: SweepView, frame: Sequence[dict[str, Any]]) -> str:
     quoted = csv.DictWriter(out, names, restval="", lineterminator="\n", quoting=csv.QUOTE_ALL)
     plain.writeheader()
     for line in lines:
-        (quoted if any("\r" in str(cell) for cell in line.values()) else plain).writerow(line)  # the csv module quotes no bare \r
+        # the csv module quotes no bare \r
+        (quoted if any("\r" in str(cell) for cell in line.values()) else plain).writerow(line)
     return out.getvalue()
 
 
 def _flat(view: SweepView, row: dict[str, Any]) -> dict[str, Any]:
-    line = {"ordinal": row["ordinal"], **{name: text_cell(getattr(view, name) or "") for name in HEAD}}
+    line = {
+        "ordinal": row["ordinal"],
+        **{name: text_cell(getattr(view, name) or "") for name in HEAD},
+    }
     line |= {f"problem.{name}": value_cell(value) for name, value in row["problem"].items()}
     line |= {f"knob.{name}": value_cell(value) for name, value in row["config"].items()}
     line |= {name: text_cell(row[name] or "") for name in ("status", "reason")}
@@ -74,7 +82,10 @@ class Line:
         for name in names:
             if has_decimal_comma(self.cells[name]):
                 raise self.refused(name, "expected a number or text")
-        return {name.removeprefix(prefix): self.checked(name, value_of(self.cells[name]), schemas.Value) for name in names}
+        return {
+            name.removeprefix(prefix): self.checked(name, value_of(self.cells[name]), schemas.Value)
+            for name in names
+        }
 
     def named(self, prefix: str) -> list[str]:
         return [name for name in self.cells if name.startswith(prefix) and name != prefix]
@@ -86,7 +97,11 @@ class Line:
             raise self.refused(name, schemas.parts_of(error)[0]) from error
 
     def place(self, name: str) -> str:
-        return f"line {self.number:,}, column {self.columns[name]} ({name})" if name in self.columns else f"line {self.number:,} ({name})"
+        return (
+            f"line {self.number:,}, column {self.columns[name]} ({name})"
+            if name in self.columns
+            else f"line {self.number:,} ({name})"
+        )
 
     def misfit(self, name: str, what: str) -> BadRequest:
         """The refusal for a cell that does not fit another one."""
@@ -101,7 +116,8 @@ class Line:
 
 
 def from_csv(text: str) -> SweepFile:
-    """The sweep in a CSV file with commas, semicolons or tabs. Raises BadRequest with line and column."""
+    """The sweep in a CSV file with commas, semicolons or tabs. Raises BadRequest with line and
+    column."""
     lines = list(_lines(text))
     if not lines:
         raise schemas.no_sweep("there is no line under the names of its columns")
@@ -116,7 +132,12 @@ def from_csv(text: str) -> SweepFile:
         if place == len(problems):
             problems.append(problem)
         rows.append(_row(line, number, place))
-    named = {name: lines[0].checked(name, head[name] or None, schemas.Name | None if name == "device" else schemas.Name) for name in HEAD}
+    named = {
+        name: lines[0].checked(
+            name, head[name] or None, schemas.Name | None if name == "device" else schemas.Name
+        )
+        for name in HEAD
+    }
     request = schemas.Request(**named, problems=problems)
     return sweep_file(request, rows, lambda number, field, what: lines[number].misfit(field, what))
 
@@ -134,8 +155,14 @@ def _lines(text: str) -> Iterator[Line]:
                 _once(names)
             elif any(record):
                 if len(record) != len(names):
-                    raise schemas.no_sweep(f"line {number:,}: it has {len(record)} cells under {len(names)} columns")
-                yield Line(number, {name: cell for name, cell in zip(names, record, strict=True) if name and cell}, columns)
+                    raise schemas.no_sweep(
+                        f"line {number:,}: it has {len(record)} cells under {len(names)} columns"
+                    )
+                yield Line(
+                    number,
+                    {name: cell for name, cell in zip(names, record, strict=True) if name and cell},
+                    columns,
+                )
     except csv.Error as error:
         raise schemas.no_sweep(f"line {reader.line_num:,}: {error}") from error
 
@@ -161,11 +188,17 @@ def _once(names: Sequence[str]) -> None:
 def _same_sweep(line: Line, head: dict[str, str]) -> None:
     for name in HEAD:
         if text_of(line.cells.get(name, "")) != head[name]:
-            raise line.refused(name, f"the first line has '{head[name]}', and a file is of one sweep")
+            raise line.refused(
+                name, f"the first line has '{head[name]}', and a file is of one sweep"
+            )
 
 
 def _row(line: Line, number: int, problem: int) -> schemas.Row:
-    told = {name: text_of(cell) if name in _TEXTS else cell for name, cell in line.cells.items() if name in _RESULTS}
+    told = {
+        name: text_of(cell) if name in _TEXTS else cell
+        for name, cell in line.cells.items()
+        if name in _RESULTS
+    }
     try:
         results = msgspec.convert(told, schemas.Results, strict=False)
     except msgspec.ValidationError as error:
@@ -174,7 +207,9 @@ def _row(line: Line, number: int, problem: int) -> schemas.Row:
     counts: dict[str, dict[str, int]] = {}
     for text in COUNTED:
         for name in line.named(f"{text}."):
-            counts.setdefault(text, {})[name.removeprefix(f"{text}.")] = line.checked(name, line.cells[name], schemas.Count, strict=False)
+            counts.setdefault(text, {})[name.removeprefix(f"{text}.")] = line.checked(
+                name, line.cells[name], schemas.Count, strict=False
+            )
     own: dict[str, Any] = {
         "ordinal": number if results.ordinal is None else results.ordinal,
         "problem_index": problem,

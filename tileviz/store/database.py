@@ -1,4 +1,5 @@
-"""Opens the SQLite file: WAL, migrations, errors as sentences, and a damaged file set aside, never deleted."""
+"""Opens the SQLite file: WAL, migrations, errors as sentences, and a damaged file set aside, never
+deleted."""
 
 import errno
 import fcntl
@@ -17,11 +18,16 @@ log = logging.getLogger("tileviz.store")
 
 FILE_NAME = "store.db"
 _HERE = Path(__file__).parent
-MIGRATIONS = tuple(path.read_text() for path in (_HERE / "schema.sql", *sorted((_HERE / "migrations").glob("*.sql"))))
-"""Step n brings `PRAGMA user_version` from n - 1 to n: schema.sql, then migrations/0002_*.sql and so on."""
+MIGRATIONS = tuple(
+    path.read_text()
+    for path in (_HERE / "schema.sql", *sorted((_HERE / "migrations").glob("*.sql")))
+)
+"""Step n brings `PRAGMA user_version` from n - 1 to n: schema.sql, then migrations/0002_*.sql and
+so on."""
 
 PATIENCE_S = 60.0
-"""How long a write, and a read that meets a lock, waits for its turn before it says so. A lock is held for milliseconds."""
+"""How long a write, and a read that meets a lock, waits for its turn before it says so. A lock is
+held for milliseconds."""
 
 TURN_S = 0.5
 """How long SQLite itself waits before we ask again: Ctrl-C is heard in between."""
@@ -30,17 +36,20 @@ LONG_LOCK_S = 0.1
 """A write lock that is held longer is told in the log: everybody else waits meanwhile."""
 
 _TAKEN = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL)
-"""Somebody else has the file: a writer, a checkpoint, one that closes it last, a recovery; or what was read is old (BUSY_SNAPSHOT)."""
+"""Somebody else has the file: a writer, a checkpoint, one that closes it last, a recovery; or what
+was read is old (BUSY_SNAPSHOT)."""
 
 HEADER = b"SQLite format 3\x00"
 _DAMAGED = ("file is not a database", "malformed", "file is encrypted")
 
 
 class Connection(sqlite3.Connection):
-    """Waits its turn where the file is locked, whatever the reason: SQLite's own wait leaves several out."""
+    """Waits its turn where the file is locked, whatever the reason: SQLite's own wait leaves
+    several out."""
 
     def execute(self, *asked) -> sqlite3.Cursor:
-        """Tried again for PATIENCE_S. Within a transaction once: it has its turn already, or cannot get it any more."""
+        """Tried again for PATIENCE_S. Within a transaction once: it has its turn already, or cannot
+        get it any more."""
         end = time.monotonic() + PATIENCE_S
         while True:
             try:
@@ -58,8 +67,9 @@ class Database:
         self.home = home
         self.path = home / FILE_NAME
         self.longest_lock_s = 0.0
-        """At most so long did a write of ours hold the write lock. A single statement is counted with the wait for the interpreter after
-        it, and not where it had to wait for the lock itself."""
+        """At most so long did a write of ours hold the write lock. A single statement is counted
+        with the wait for the interpreter after it, and not where it had to wait for the lock
+        itself."""
         self._open_or_set_aside()
 
     @contextmanager
@@ -84,14 +94,16 @@ class Database:
     def write(self, statement: str, values: Sequence = ()) -> int:
         """One statement as a transaction of its own; gives the number of changed rows.
 
-        This is how pages write: SQLite takes and gives back the lock within one call, so that a process with busy threads holds it no
-        longer than a quiet one. Between the statements of a `transaction` this thread waits for its turn in the interpreter, too.
+        This is how pages write: SQLite takes and gives back the lock within one call, so that a
+        process with busy threads holds it no longer than a quiet one. Between the statements of a
+        `transaction` this thread waits for its turn in the interpreter, too.
         """
         with self.connect() as connection:
             return self._timed_write(connection, statement, values)
 
     def write_many(self, statements: Iterable[tuple[str, Sequence]]) -> None:
-        """Statements one after the other, each a transaction of its own, so that others get their turn in between."""
+        """Statements one after the other, each a transaction of its own, so that others get their
+        turn in between."""
         with self.connect() as connection:
             for statement, values in statements:
                 self._timed_write(connection, statement, values)
@@ -111,14 +123,14 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Generator[Connection]:
-        """A write transaction of several statements: everything in it lands, or nothing. What it writes is made ready before: nobody else
-        can write meanwhile."""
+        """A write transaction of several statements: everything in it lands, or nothing. What it
+        writes is made ready before: nobody else can write meanwhile."""
         with self.connect() as connection:
             connection.execute("BEGIN IMMEDIATE")
             began = time.monotonic()
             try:
                 yield connection
-            except BaseException:
+            except BaseException:  # Ctrl-C, too, gives the lock back; it is raised again
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
@@ -126,7 +138,9 @@ class Database:
             held = time.monotonic() - began
             self.longest_lock_s = max(self.longest_lock_s, held)
             if held > LONG_LOCK_S:
-                log.warning("the store's write lock was held for %.2f s, and nobody else could write", held)
+                log.warning(
+                    "the store's write lock was held for %.2f s, and nobody else could write", held
+                )
 
     def _open_or_set_aside(self) -> None:
         try:
@@ -139,7 +153,8 @@ class Database:
             self._migrate()
 
     def _check_header(self) -> None:
-        """Stops before SQLite would replay a left-over WAL into a file that is no database: it is kept byte for byte."""
+        """Stops before SQLite would replay a left-over WAL into a file that is no database: it is
+        kept byte for byte."""
         try:
             with open(self.path, "rb") as file:
                 start = file.read(len(HEADER))
@@ -157,19 +172,26 @@ class Database:
             version = connection.execute("PRAGMA user_version").fetchone()[0]
             if version > len(MIGRATIONS):
                 raise StoreError(
-                    f"{self.path} was written by a newer tileviz (schema {version}); update tileviz, or set TILEVIZ_HOME to another folder"
+                    f"{self.path} was written by a newer tileviz (schema {version});"
+                    " update tileviz, or set TILEVIZ_HOME to another folder"
                 )
             if version == len(MIGRATIONS):
                 connection.execute("SELECT count(*) FROM (SELECT id FROM job LIMIT 1)")
-                if self.path.stat().st_size < 64 << 20 and connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+                if (
+                    self.path.stat().st_size < 64 << 20
+                    and connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok"
+                ):
                     raise sqlite3.DatabaseError("database disk image is malformed")
                 return
             connection.execute("BEGIN EXCLUSIVE")
-            run_script(connection, MIGRATIONS[connection.execute("PRAGMA user_version").fetchone()[0] :])
+            run_script(
+                connection, MIGRATIONS[connection.execute("PRAGMA user_version").fetchone()[0] :]
+            )
             connection.execute("COMMIT")
 
     def _set_aside(self) -> None:
-        """Renames a damaged file, with its WAL, to store.db.damaged-<time>; a note of it goes into the new file."""
+        """Renames a damaged file, with its WAL, to store.db.damaged-<time>; a note of it goes into
+        the new file."""
         with open(self.home / "store.lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             try:
@@ -198,26 +220,48 @@ class Database:
     def _explained(self, error: Exception) -> StoreError:
         words = str(error)
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        of_files = code in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)  # a full disk is told of the store's own file alone
-        no_room = code == sqlite3.SQLITE_FULL or getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT)
+        # a full disk is told of the store's own file alone
+        of_files = code in (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
+        no_room = code == sqlite3.SQLITE_FULL or getattr(error, "errno", None) in (
+            errno.ENOSPC,
+            errno.EDQUOT,
+        )
         if no_room or (of_files and is_full(self.home)):
             return StoreError(full_words(self.home), words)
-        if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN) or isinstance(error, PermissionError):
-            return StoreError(f"cannot write to {self.path}; make it writable, or set TILEVIZ_HOME to another folder", words)
+        if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN) or isinstance(
+            error, PermissionError
+        ):
+            return StoreError(
+                f"cannot write to {self.path}; make it writable, or set TILEVIZ_HOME to"
+                " another folder",
+                words,
+            )
         if isinstance(error, sqlite3.Error) and is_taken(error):
-            return StoreError(f"{self.path} stayed locked for {PATIENCE_S:g} s by another process; try again", words)
+            return StoreError(
+                f"{self.path} stayed locked for {PATIENCE_S:g} s by another process; try again",
+                words,
+            )
         if _is_damage(error):
-            return StoreError(f"{self.path} is damaged; start tileviz again: it keeps the damaged file and starts a new one", words)
+            return StoreError(
+                f"{self.path} is damaged; start tileviz again: it keeps the damaged file"
+                " and starts a new one",
+                words,
+            )
         return StoreError(f"the store at {self.path} failed: {words}", words)
 
 
 def is_taken(error: sqlite3.Error) -> bool:
     """Whether it will pass: somebody else has the file."""
-    return getattr(error, "sqlite_errorcode", None) is not None and error.sqlite_errorcode & 0xFF in _TAKEN
+    return (
+        getattr(error, "sqlite_errorcode", None) is not None
+        and error.sqlite_errorcode & 0xFF in _TAKEN
+    )
 
 
 def _is_damage(error: BaseException | None) -> bool:
-    return isinstance(error, sqlite3.DatabaseError) and any(words in str(error) for words in _DAMAGED)
+    return isinstance(error, sqlite3.DatabaseError) and any(
+        words in str(error) for words in _DAMAGED
+    )
 
 
 def run_script(connection: sqlite3.Connection, steps: Sequence[str]) -> None:

@@ -1,10 +1,12 @@
-"""Deleting sweeps, trials and compiled code, and getting them back: what is deleted lies in a trash for a week.
+"""Deleting sweeps, trials and compiled code, and getting them back: what is deleted lies in a trash
+for a week.
 
-The rows move into the trash whole, a hundred in a transaction, so that nobody waits long for the lock. The head of a sweep goes
-first and comes back last: a sweep is there as a whole, or it is not. Its rows of configs stay where they are, since nothing finds them
-without the head, and go when the trash is emptied. A process that dies in between leaves an entry that can be taken back or emptied.
-What is deleted for good loses its head first, so that nobody takes back a part of it. Every step looks whether it is still to be done:
-another process may take back what this one deletes.
+The rows move into the trash whole, a hundred in a transaction, so that nobody waits long for the
+lock. The head of a sweep goes first and comes back last: a sweep is there as a whole, or it is not.
+Its rows of configs stay where they are, since nothing finds them without the head, and go when the
+trash is emptied. A process that dies in between leaves an entry that can be taken back or emptied.
+What is deleted for good loses its head first, so that nobody takes back a part of it. Every step
+looks whether it is still to be done: another process may take back what this one deletes.
 """
 
 import json
@@ -19,8 +21,9 @@ from tileviz.records import canonical_json
 from tileviz.store.part import StorePart
 
 BATCH = 100
-"""Rows moved in one transaction, by one statement a table: some milliseconds. Between two statements a busy thread of the same process may
-come in for 5 ms (Python's switch interval), and a hundred of them held the lock for 0.3 s."""
+"""Rows moved in one transaction, by one statement a table: some milliseconds. Between two
+statements a busy thread of the same process may come in for 5 ms (Python's switch interval), and a
+hundred of them held the lock for 0.3 s."""
 
 KEPT_S = 7 * 86400.0
 """Seconds that something lies in the trash; the next deletion after that empties it."""
@@ -61,7 +64,8 @@ class DeletionStore(StorePart):
     """The part of `Store` that deletes; uses its `database`, `files` and `recorded`."""
 
     def delete(self, ids: Sequence[str]) -> list[Deleted]:
-        """Puts sweeps, trials and artifacts into the trash. Raises BadRequest, and deletes nothing, where one of them must stay."""
+        """Puts sweeps, trials and artifacts into the trash. Raises BadRequest, and deletes nothing,
+        where one of them must stay."""
         self.empty_trash(KEPT_S)
         found = [self._entry(name) for name in dict.fromkeys(ids)]
         for entry in found:
@@ -69,11 +73,15 @@ class DeletionStore(StorePart):
         return found
 
     def undelete(self, ids: Sequence[str]) -> list[Deleted]:
-        """Takes entries back out of the trash. Raises BadRequest, and takes none, where one is not there."""
+        """Takes entries back out of the trash. Raises BadRequest, and takes none, where one is not
+        there."""
         known = {entry.id: entry for entry in self.trash()}
         for name in ids:
             if name not in known:
-                raise BadRequest(f"'{name}' is not among what was deleted and kept; there: {', '.join(known) or 'nothing'}")
+                raise BadRequest(
+                    f"'{name}' is not among what was deleted and kept; there:"
+                    f" {', '.join(known) or 'nothing'}"
+                )
             if known[name].kind == "artifact" and not self.files.folder(name).is_dir():
                 raise BadRequest(f"the files of the code {name} were cleared; compile it again")
         found = [known[name] for name in dict.fromkeys(ids)]
@@ -84,15 +92,19 @@ class DeletionStore(StorePart):
     def trash(self) -> list[Deleted]:
         """What can be taken back, newest first."""
         with self.database.connect() as connection:
-            rows = connection.execute(f"SELECT * FROM trash WHERE {_HAS_HEAD} ORDER BY deleted DESC, id").fetchall()
+            rows = connection.execute(
+                f"SELECT * FROM trash WHERE {_HAS_HEAD} ORDER BY deleted DESC, id"
+            ).fetchall()
         return [Deleted(**row) for row in rows]
 
     def empty_trash(self, older_than_s: float = 0.0) -> int:
-        """Deletes for good what was put into the trash so long ago, and what is left of entries that somebody began to delete for good;
-        gives the number of entries."""
+        """Deletes for good what was put into the trash so long ago, and what is left of entries
+        that somebody began to delete for good; gives the number of entries."""
         asked = f"SELECT * FROM trash WHERE deleted <= ? OR NOT {_HAS_HEAD}"
         with self.database.connect() as connection:
-            old = [Deleted(**row) for row in connection.execute(asked, (time.time() - older_than_s,))]
+            old = [
+                Deleted(**row) for row in connection.execute(asked, (time.time() - older_than_s,))
+            ]
         for entry in old:
             self._forget(entry)
         return len(old)
@@ -100,9 +112,11 @@ class DeletionStore(StorePart):
     def code_entries(self, limit: int = 50) -> list[CodeEntry]:
         """Compiled code, newest first."""
         asked = (
-            "SELECT key, created, json_extract(doc, '$.target') AS target, json_extract(doc, '$.compiler') AS compiler,"
+            "SELECT key, created, json_extract(doc, '$.target') AS target,"
+            " json_extract(doc, '$.compiler') AS compiler,"
             " (SELECT count(*) FROM trial WHERE artifact=artifact.key) AS trials,"
-            " coalesce((SELECT kernel FROM trial WHERE artifact=artifact.key LIMIT 1), '') AS kernel"
+            " coalesce((SELECT kernel FROM trial WHERE artifact=artifact.key LIMIT 1),"
+            " '') AS kernel"
             " FROM artifact ORDER BY created DESC LIMIT ?"
         )
         with self.database.connect() as connection:
@@ -129,7 +143,10 @@ class DeletionStore(StorePart):
             if not _TITLES[entry.kind](connection, entry.id):
                 return  # someone else deleted it meanwhile
             values = (entry.id, entry.kind, entry.title, entry.deleted)
-            connection.execute("INSERT OR REPLACE INTO trash (id, kind, title, deleted) VALUES (?, ?, ?, ?)", values)
+            connection.execute(
+                "INSERT OR REPLACE INTO trash (id, kind, title, deleted) VALUES (?, ?, ?, ?)",
+                values,
+            )
             _into_trash(connection, _packed(connection, entry.kind, [entry.id], entry.id))
         if entry.kind == "sweep":
             self._move_trials(entry.id)
@@ -137,7 +154,8 @@ class DeletionStore(StorePart):
     def _move_trials(self, sweep: str) -> None:
         """Trials of a deleted sweep that no other sweep has, as an import of an export has."""
         asked = (
-            f"SELECT DISTINCT trial.id FROM sweep_trial AS own JOIN trial ON trial.id = own.trial WHERE own.sweep=? AND NOT {_HAS_SWEEP}"
+            "SELECT DISTINCT trial.id FROM sweep_trial AS own JOIN trial ON trial.id"
+            f" = own.trial WHERE own.sweep=? AND NOT {_HAS_SWEEP}"
         )
         for ids in _batches(self._names(asked, sweep)):
             with self.database.connect() as connection:
@@ -157,7 +175,8 @@ class DeletionStore(StorePart):
 
     def _take_trials_back(self, sweep: str) -> None:
         asked = (
-            "SELECT trash_row.id FROM sweep_trial JOIN trash_row ON source='trial' AND trash_row.id = trial WHERE sweep=?1"
+            "SELECT trash_row.id FROM sweep_trial JOIN trash_row ON source='trial' AND"
+            " trash_row.id = trial WHERE sweep=?1"
             " UNION SELECT id FROM trash_row WHERE entry=?1 AND id<>?1"
         )
         for ids in _batches(self._names(asked, sweep)):
@@ -171,8 +190,12 @@ class DeletionStore(StorePart):
         with self.database.transaction() as connection:
             head = _unpacked(connection, entry.kind, [entry.id])
             if not head:
-                raise BadRequest(f"someone else took {entry.id} back meanwhile, or deleted it for good")
-            if connection.execute("SELECT 1 FROM trash_row WHERE entry=? AND id<>?", (entry.id, entry.id)).fetchone():
+                raise BadRequest(
+                    f"someone else took {entry.id} back meanwhile, or deleted it for good"
+                )
+            if connection.execute(
+                "SELECT 1 FROM trash_row WHERE entry=? AND id<>?", (entry.id, entry.id)
+            ).fetchone():
                 return False
             _out_of_trash(connection, entry.kind, [entry.id], head)
             connection.execute("DELETE FROM trash WHERE id=?", (entry.id,))
@@ -180,18 +203,29 @@ class DeletionStore(StorePart):
 
     def _forget(self, entry: Deleted) -> None:
         self.database.write("DELETE FROM trash_row WHERE source=? AND id=?", (entry.kind, entry.id))
-        if entry.kind == "artifact" and self.artifact(entry.id) is None:  # else it was compiled again
+        # else it was compiled again
+        if entry.kind == "artifact" and self.artifact(entry.id) is None:
             self.files.remove(entry.id)
         if entry.kind == "sweep":
             self._move_trials(entry.id)  # those that a process left which died
-            self._drop("sweep_trial", "sweep=? AND ordinal", "SELECT ordinal FROM sweep_trial WHERE sweep=?", entry.id)
-        self._drop("trash_row", "entry=? AND id", "SELECT id FROM trash_row WHERE entry=?", entry.id)
+            self._drop(
+                "sweep_trial",
+                "sweep=? AND ordinal",
+                "SELECT ordinal FROM sweep_trial WHERE sweep=?",
+                entry.id,
+            )
+        self._drop(
+            "trash_row", "entry=? AND id", "SELECT id FROM trash_row WHERE entry=?", entry.id
+        )
         with self.database.transaction() as connection:
             connection.execute("DELETE FROM trash WHERE id=?", (entry.id,))
 
     def _drop(self, table: str, where: str, asked: str, entry: str) -> None:
         for part in _batches(self._names(asked, entry)):
-            self.database.write(f"DELETE FROM {table} WHERE {where} IN ({_marks(part)})", (entry, *part))  # nobody comes in between
+            # nobody comes in between
+            self.database.write(
+                f"DELETE FROM {table} WHERE {where} IN ({_marks(part)})", (entry, *part)
+            )
 
     def _names(self, asked: str, entry: str) -> list:
         with self.database.connect() as connection:
@@ -200,72 +234,109 @@ class DeletionStore(StorePart):
 
 _HAS_HEAD = "EXISTS (SELECT 1 FROM trash_row WHERE source=trash.kind AND trash_row.id=trash.id)"
 
-_HAS_SWEEP = "EXISTS (SELECT 1 FROM sweep_trial AS other JOIN sweep ON sweep.id = other.sweep WHERE other.trial = trial.id)"
+_HAS_SWEEP = (
+    "EXISTS (SELECT 1 FROM sweep_trial AS other JOIN sweep ON sweep.id ="
+    " other.sweep WHERE other.trial = trial.id)"
+)
 
 
 def _sweep_title(connection, sweep: str) -> str:
-    """Of a sweep that may be deleted; empty where there is none. Raises BadRequest while it is at work."""
+    """Of a sweep that may be deleted; empty where there is none. Raises BadRequest while it is at
+    work."""
     row = connection.execute(
-        "SELECT sweep.*, (SELECT count(*) FROM sweep_trial WHERE sweep=sweep.id) AS configs, job.state AS job_state"
+        "SELECT sweep.*, (SELECT count(*) FROM sweep_trial WHERE sweep=sweep.id) AS"
+        " configs, job.state AS job_state"
         " FROM sweep LEFT JOIN job ON job.id = sweep.job WHERE sweep.id=?",
         (sweep,),
     ).fetchone()
     if row is None:
         return ""
-    open_state = row["state"] in ("queued", "running") and row["job_state"] not in ("cancelled", "failed")
+    open_state = row["state"] in ("queued", "running") and row["job_state"] not in (
+        "cancelled",
+        "failed",
+    )
     if open_state or row["job_state"] in ("queued", "running", "cancelling"):
         raise BadRequest(f"sweep {sweep} is at work; cancel it first, then delete it")
     return f"{row['kernel']} on {row['device'] or row['target']}, {row['configs']:,} configs"
 
 
 def _trial_title(connection, trial: str) -> str:
-    row = connection.execute("SELECT kernel, target, device, status FROM trial WHERE id=?", (trial,)).fetchone()
+    row = connection.execute(
+        "SELECT kernel, target, device, status FROM trial WHERE id=?", (trial,)
+    ).fetchone()
     if row is None:
         return ""
     of = connection.execute(
-        "SELECT sweep.id FROM sweep_trial JOIN sweep ON sweep.id = sweep_trial.sweep WHERE sweep_trial.trial=? LIMIT 1", (trial,)
+        "SELECT sweep.id FROM sweep_trial JOIN sweep ON sweep.id = sweep_trial.sweep"
+        " WHERE sweep_trial.trial=? LIMIT 1",
+        (trial,),
     ).fetchone()
     if of:
         raise BadRequest(f"trial {trial} belongs to sweep {of['id']}; delete that as a whole")
-    if connection.execute("SELECT 1 FROM job WHERE trial=? AND state IN ('running', 'cancelling')", (trial,)).fetchone():
+    if connection.execute(
+        "SELECT 1 FROM job WHERE trial=? AND state IN ('running', 'cancelling')", (trial,)
+    ).fetchone():
         raise BadRequest(f"trial {trial} is still at work; wait for its end, or cancel it")
     return f"{row['kernel']} on {row['device'] or row['target']}, {row['status'].replace('_', ' ')}"
 
 
 def _artifact_title(connection, key: str) -> str:
-    row = connection.execute("SELECT json_extract(doc, '$.target') AS target FROM artifact WHERE key=?", (key,)).fetchone()
+    row = connection.execute(
+        "SELECT json_extract(doc, '$.target') AS target FROM artifact WHERE key=?", (key,)
+    ).fetchone()
     if row is None:
         return ""
-    users = [found["id"] for found in connection.execute("SELECT id FROM trial WHERE artifact=?", (key,))]
+    users = [
+        found["id"] for found in connection.execute("SELECT id FROM trial WHERE artifact=?", (key,))
+    ]
     if len(users) > 1:
-        raise BadRequest(f"the code {key} is that of {len(users):,} trials ({', '.join(users[:3])}, ...); delete these first")
+        raise BadRequest(
+            f"the code {key} is that of {len(users):,} trials ({', '.join(users[:3])},"
+            " ...); delete these first"
+        )
     kept = connection.execute(
-        "SELECT preset.id FROM preset JOIN trial ON trial.id = json_extract(preset.doc, '$.trial') WHERE trial.artifact=? LIMIT 1", (key,)
+        "SELECT preset.id FROM preset JOIN trial ON trial.id = json_extract(preset.doc,"
+        " '$.trial') WHERE trial.artifact=? LIMIT 1",
+        (key,),
     ).fetchone()
     if kept:
-        raise BadRequest(f"the code {key} is that of preset {kept['id']}; `presets --forget {kept['id']}` first")
+        raise BadRequest(
+            f"the code {key} is that of preset {kept['id']}; `presets --forget {kept['id']}` first"
+        )
     return f"code for {row['target']}"
 
 
 _TITLES = {"sweep": _sweep_title, "trial": _trial_title, "artifact": _artifact_title}
-"""What each kind of entry is called, in the order in which an id is looked for. Empty where there is none of this id; raises BadRequest for
-what must stay."""
+"""What each kind of entry is called, in the order in which an id is looked for. Empty where there
+is none of this id; raises BadRequest for what must stay."""
 
 
-def _packed(connection, source: str, ids: Sequence[str], entry: str) -> list[tuple[str, str, str, str]]:
+def _packed(
+    connection, source: str, ids: Sequence[str], entry: str
+) -> list[tuple[str, str, str, str]]:
     """Rows of a table as rows of the trash."""
     key = _KEYS[source]
-    rows = connection.execute(f"SELECT * FROM {source} WHERE {key} IN ({_marks(ids)})", tuple(ids)).fetchall()
+    rows = connection.execute(
+        f"SELECT * FROM {source} WHERE {key} IN ({_marks(ids)})", tuple(ids)
+    ).fetchall()
     return [(source, row[key], entry, canonical_json(dict(row))) for row in rows]
 
 
 def _into_trash(connection, rows: Sequence[tuple[str, str, str, str]]) -> None:
-    """Rows of one table. Here and below one statement takes the whole batch: busy threads come in between two statements."""
+    """Rows of one table. Here and below one statement takes the whole batch: busy threads come in
+    between two statements."""
     if not rows:
         return
-    values, source, names = (value for row in rows for value in row), rows[0][0], tuple(row[1] for row in rows)
+    values, source, names = (
+        (value for row in rows for value in row),
+        rows[0][0],
+        tuple(row[1] for row in rows),
+    )
     marks = ", ".join(["(?, ?, ?, ?)"] * len(rows))
-    connection.execute(f"INSERT OR REPLACE INTO trash_row (source, id, entry, content) VALUES {marks}", tuple(values))
+    connection.execute(
+        f"INSERT OR REPLACE INTO trash_row (source, id, entry, content) VALUES {marks}",
+        tuple(values),
+    )
     connection.execute(f"DELETE FROM {source} WHERE {_KEYS[source]} IN ({_marks(names)})", names)
 
 
@@ -275,13 +346,21 @@ def _unpacked(connection, source: str, ids: Sequence[str]) -> list[dict[str, Any
     return [json.loads(row["content"]) for row in connection.execute(asked, (source, *ids))]
 
 
-def _out_of_trash(connection, source: str, ids: Sequence[str], rows: Sequence[dict[str, Any]]) -> None:
+def _out_of_trash(
+    connection, source: str, ids: Sequence[str], rows: Sequence[dict[str, Any]]
+) -> None:
     """Puts rows back. What was made anew under the same id meanwhile is newer and stays."""
-    for columns, alike in groupby(sorted(rows, key=tuple), key=tuple):  # an earlier version had fewer columns
+    # an earlier version had fewer columns
+    for columns, alike in groupby(sorted(rows, key=tuple), key=tuple):
         values = [tuple(row.values()) for row in alike]
         marks = ", ".join([f"({_marks(columns)})"] * len(values))
-        connection.execute(f"INSERT OR IGNORE INTO {source} ({', '.join(columns)}) VALUES {marks}", tuple(chain.from_iterable(values)))
-    connection.execute(f"DELETE FROM trash_row WHERE source=? AND id IN ({_marks(ids)})", (source, *ids))
+        connection.execute(
+            f"INSERT OR IGNORE INTO {source} ({', '.join(columns)}) VALUES {marks}",
+            tuple(chain.from_iterable(values)),
+        )
+    connection.execute(
+        f"DELETE FROM trash_row WHERE source=? AND id IN ({_marks(ids)})", (source, *ids)
+    )
 
 
 def _marks(values: Collection) -> str:

@@ -1,4 +1,5 @@
-"""Sweeps as files: JSON comes back to the same frame; CSV, and Kernel Tuner's T4, to the same heatmap. Rows in, text out, and back.
+"""Sweeps as files: JSON comes back to the same frame; CSV, and Kernel Tuner's T4, to the same
+heatmap. Rows in, text out, and back.
 
 What comes in is checked as a whole, against the types of `schemas`, before a row of it is stored.
 """
@@ -24,12 +25,16 @@ __all__ = ["FORMATS", "INVALIDITY", "MOST_MB", "SweepFile", "read", "why_unreada
 FORMATS = ("csv", "json", "t4")
 
 MOST_MB = 128
-"""Of a file that is read, on the command line and on the page; .streamlit/config.toml names the same number, since the page's server
-refuses what is larger. A sweep of 100,000 configs is 75 MB of JSON."""
+"""Of a file that is read, on the command line and on the page; .streamlit/config.toml names the
+same number, since the page's server refuses what is larger. A sweep of 100,000 configs is 75 MB of
+JSON."""
 
 TOO_LARGE = f"this file is larger than {MOST_MB} MB, the most that is read"
 
-CACHE_FILE = "it is a cache file of Kernel Tuner, which holds no results for others; give the file that its `store_output_file` writes"
+CACHE_FILE = (
+    "it is a cache file of Kernel Tuner, which holds no results for others; give"
+    " the file that its `store_output_file` writes"
+)
 
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
@@ -40,7 +45,8 @@ def written(view: SweepView, frame: Sequence[dict[str, Any]], form: str) -> str:
 
 
 def read(content: bytes | str) -> SweepFile:
-    """The sweep in a file, whichever of the formats it is. Raises BadRequest, with the place, when it is none of them."""
+    """The sweep in a file, whichever of the formats it is. Raises BadRequest, with the place, when
+    it is none of them."""
     text = content if isinstance(content, str) else _text(content)
     head = text.lstrip("\ufeff \r\n\t")
     if not head:
@@ -65,7 +71,9 @@ def _text(content: bytes) -> str:
         return content.decode("utf-16" if content.startswith(_UTF_16) else "utf-8")
     except UnicodeDecodeError as error:
         place = line_and_column(content, error.start)
-        raise schemas.no_sweep(f"{place}: its letters are not UTF-8 (byte {error.start + 1:,}); save it as UTF-8") from error
+        raise schemas.no_sweep(
+            f"{place}: its letters are not UTF-8 (byte {error.start + 1:,}); save it as UTF-8"
+        ) from error
 
 
 # JSON
@@ -73,29 +81,51 @@ def _text(content: bytes) -> str:
 
 def to_json_text(view: SweepView, frame: Sequence[dict[str, Any]]) -> str:
     """Everything: the request, and every column of every row."""
-    head = {"format": "tileviz sweep", "version": 1, "sweep": view.id, "status": view.state, "reason": view.reason, "seconds": view.seconds}
-    return json.dumps({**head, "request": view.request, "counts": view.counts, "tied": view.tied, "rows": list(frame)}, indent=None)
+    head = {
+        "format": "tileviz sweep",
+        "version": 1,
+        "sweep": view.id,
+        "status": view.state,
+        "reason": view.reason,
+        "seconds": view.seconds,
+    }
+    return json.dumps(
+        {
+            **head,
+            "request": view.request,
+            "counts": view.counts,
+            "tied": view.tied,
+            "rows": list(frame),
+        },
+        indent=None,
+    )
 
 
 def from_json(content: bytes) -> SweepFile:
     document = schemas.decoded(content, schemas.Sweep)
     found = sweep_file(
-        document.request, document.rows, lambda number, field, what: schemas.misfit(content, f"$.rows[{number}].{field}", what)
+        document.request,
+        document.rows,
+        lambda number, field, what: schemas.misfit(content, f"$.rows[{number}].{field}", what),
     )
     trials = {(row.problem_index, row.trial) for row in document.rows}
     for problem, tied in document.tied.items():
         unknown = next((trial for trial in tied if (problem, trial) not in trials), None)
         if unknown is not None:
-            raise schemas.misfit(content, f"$.tied.{problem}", f"problem {problem} has no trial '{unknown}'")
+            raise schemas.misfit(
+                content, f"$.tied.{problem}", f"problem {problem} has no trial '{unknown}'"
+            )
     return replace(found, tied=document.tied)
 
 
 # what is stored
 
 
-def why_unreadable(request: Mapping[str, Any], columns: Mapping[str, Sequence] | None = None) -> str:
-    """What keeps a stored sweep from being read, from its request and what `Store.sweep_columns` gave: an earlier version took files
-    unchecked. Empty when nothing does."""
+def why_unreadable(
+    request: Mapping[str, Any], columns: Mapping[str, Sequence] | None = None
+) -> str:
+    """What keeps a stored sweep from being read, from its request and what `Store.sweep_columns`
+    gave: an earlier version took files unchecked. Empty when nothing does."""
     try:
         asked = msgspec.convert(request, schemas.Request)
         if columns is not None:
@@ -114,9 +144,18 @@ def _stored_misfit(number: int, field: str, what: str) -> BadRequest:
 
 def _stored_rows(columns: Mapping[str, Sequence]) -> list[schemas.Row]:
     read = {
-        name: [json.loads(cell) if cell else None for cell in cells] if name in ("config", "instructions") else cells
+        name: [json.loads(cell) if cell else None for cell in cells]
+        if name in ("config", "instructions")
+        else cells
         for name, cells in columns.items()
     }
     flags = ("implausible", "launch_bound", "short", "finalist")
-    read |= {name: [{0: False, 1: True}.get(cell, cell) for cell in read[name]] for name in flags if name in read}
-    return msgspec.convert([dict(zip(read, row, strict=True)) for row in zip(*read.values(), strict=True)], list[schemas.Row])
+    read |= {
+        name: [{0: False, 1: True}.get(cell, cell) for cell in read[name]]
+        for name in flags
+        if name in read
+    }
+    return msgspec.convert(
+        [dict(zip(read, row, strict=True)) for row in zip(*read.values(), strict=True)],
+        list[schemas.Row],
+    )

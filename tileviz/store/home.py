@@ -6,11 +6,26 @@ from pathlib import Path
 from tileviz.errors import StoreError
 
 # file systems on which WAL and file locks cannot be trusted between hosts
-NETWORK_FILE_SYSTEMS = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "lustre", "beegfs", "fuse.sshfs", "9p", "ceph", "glusterfs", "gpfs", "afs")
+NETWORK_FILE_SYSTEMS = (
+    "nfs",
+    "nfs4",
+    "cifs",
+    "smb3",
+    "smbfs",
+    "lustre",
+    "beegfs",
+    "fuse.sshfs",
+    "9p",
+    "ceph",
+    "glusterfs",
+    "gpfs",
+    "afs",
+)
 
 
 WRITTEN = ("", "store.db", "engine.lock", "engine.log", "engine.tag", "artifacts", "inductor")
-"""What is written in a home, the folder itself first: one command as another user leaves files there that refuse the next."""
+"""What is written in a home, the folder itself first: one command as another user leaves files
+there that refuse the next."""
 
 LEAST_FREE_BYTES = 1 << 16
 """With less than this the disk of a home is full."""
@@ -19,9 +34,14 @@ MENDED = "set TILEVIZ_HOME to a folder you can write to"
 
 
 def tileviz_home() -> Path:
-    """The folder, made when missing. Raises StoreError when it cannot be made, or not be used by this user."""
+    """The folder, made when missing. Raises StoreError when it cannot be made, or not be used by
+    this user."""
     try:
-        home = Path(os.environ.get("TILEVIZ_HOME") or Path.home() / ".cache" / "tileviz").expanduser().absolute()
+        home = (
+            Path(os.environ.get("TILEVIZ_HOME") or Path.home() / ".cache" / "tileviz")
+            .expanduser()
+            .absolute()
+        )
     except RuntimeError as error:
         raise StoreError(f"user {os.getuid()} has no home folder: {MENDED}") from error
     try:
@@ -30,12 +50,16 @@ def tileviz_home() -> Path:
         raise StoreError(f"cannot make {home}: {error.strerror}; {MENDED}") from error
     refused = next((home / name for name in WRITTEN if not _is_usable(home / name)), None)
     if refused is not None:
-        raise StoreError(f"user {os.getuid()} may not read and write {refused}, which belongs to {_owner(refused)}; {MENDED}")
+        raise StoreError(
+            f"user {os.getuid()} may not read and write {refused}, which belongs to"
+            f" {_owner(refused)}; {MENDED}"
+        )
     return home
 
 
 def home_for_others(home: Path) -> dict[str, str]:
-    """HOME for what runs beside us and stops without one: our own folder, where this user has none. Empty where there is one."""
+    """HOME for what runs beside us and stops without one: our own folder, where this user has none.
+    Empty where there is one."""
     try:
         Path.home()
     except RuntimeError:
@@ -54,12 +78,17 @@ def is_full(home: Path) -> bool:
 
 def full_words(home: Path) -> str:
     """What to do about a full disk."""
-    return f"the disk that holds {home} is full; free some space, then run again: what was stored before is kept"
+    return (
+        f"the disk that holds {home} is full; free some space, then run again: what"
+        " was stored before is kept"
+    )
 
 
 def _is_usable(path: Path) -> bool:
     """Whether this user may read and write it; true of what is not there (yet, or any more)."""
-    return os.access(path, os.R_OK | os.W_OK, effective_ids=os.access in os.supports_effective_ids) or not os.path.exists(path)
+    return os.access(
+        path, os.R_OK | os.W_OK, effective_ids=os.access in os.supports_effective_ids
+    ) or not os.path.exists(path)
 
 
 def _owner(path: Path) -> str:
@@ -70,7 +99,8 @@ def _owner(path: Path) -> str:
 
 
 def file_system(path: Path) -> str:
-    """Type of the file system that holds `path` (`ext4`, `nfs4`, ...), or `unknown` where /proc/mounts does not tell."""
+    """Type of the file system that holds `path` (`ext4`, `nfs4`, ...), or `unknown` where
+    /proc/mounts does not tell."""
     mounts = Path("/proc/mounts")
     if not mounts.is_file():
         return "unknown"
@@ -80,7 +110,9 @@ def file_system(path: Path) -> str:
         if len(parts) < 3:
             continue
         point = parts[1].replace("\\040", " ")
-        if (str(path) == point or str(path).startswith(point.rstrip("/") + "/")) and len(point) >= len(best):
+        if (str(path) == point or str(path).startswith(point.rstrip("/") + "/")) and len(
+            point
+        ) >= len(best):
             best, kind = point, parts[2]
     return kind
 
@@ -89,5 +121,8 @@ def network_warning(path: Path) -> str | None:
     """A sentence when `path` is on a network file system, else None."""
     kind = file_system(path)
     if kind in NETWORK_FILE_SYSTEMS:
-        return f"{path} is on {kind}, where SQLite's locks cannot be trusted; set TILEVIZ_HOME to a local folder, one store a host"
+        return (
+            f"{path} is on {kind}, where SQLite's locks cannot be trusted; set"
+            " TILEVIZ_HOME to a local folder, one store a host"
+        )
     return None

@@ -1,4 +1,5 @@
-"""Reads a file that someone names; what is no file, a pipe say, is read as long as something comes."""
+"""Reads a file that someone names; what is no file, a pipe say, is read as long as something
+comes."""
 
 import os
 import select
@@ -14,17 +15,20 @@ PART = 1 << 20
 
 
 def content_of(path: Path, most: int) -> bytes:
-    """The first `most` bytes of a file, or of a pipe, which ends when nobody writes to it any more. Raises BadRequest for
-    one that cannot be read, and for a pipe that nothing comes from."""
+    """The first `most` bytes of a file, or of a pipe, which ends when nobody writes to it any more.
+    Raises BadRequest for one that cannot be read, and for a pipe that nothing comes from."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # else a pipe that nobody writes to keeps us here
+        # else a pipe that nobody writes to keeps us here
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             waits = not stat.S_ISREG(os.fstat(descriptor).st_mode)
             return _read(descriptor, most, path if waits else None)
         finally:
             os.close(descriptor)
     except (OSError, ValueError) as error:
-        raise BadRequest(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
+        raise BadRequest(
+            f"cannot read {path}: {getattr(error, 'strerror', None) or error}"
+        ) from error
 
 
 def _read(descriptor: int, most: int, waits_for: Path | None) -> bytes:
@@ -44,4 +48,6 @@ def _wait(descriptor: int, path: Path) -> None:
     there = select.poll()
     there.register(descriptor, select.POLLIN)
     if not there.poll(SILENCE_S * 1000):
-        raise BadRequest(f"cannot read {path}: it is no file, and nothing came from it for {SILENCE_S:g} s")
+        raise BadRequest(
+            f"cannot read {path}: it is no file, and nothing came from it for {SILENCE_S:g} s"
+        )

@@ -26,11 +26,15 @@ class Spot:
 
 
 def spots(content: bytes, path: str) -> list[Spot]:
-    """Every value that has a path, in the order of the text: `$` is the whole text, `.name` an entry of an object, `[3]` one of a list, and
-    `[...]` any entry of an object. A name that is there twice gives two. What follows a value may be no JSON."""
+    """Every value that has a path, in the order of the text: `$` is the whole text, `.name` an
+    entry of an object, `[3]` one of a list, and `[...]` any entry of an object. A name that is
+    there twice gives two. What follows a value may be no JSON."""
     steps = [tuple(found.groups()) for found in _STEP.finditer(path)]
     start = _after_blanks(content, 0)
-    return [Spot(f"${said}", at, _end(content, at), name_at) for said, at, name_at in _found(content, start, start, steps)]
+    return [
+        Spot(f"${said}", at, _end(content, at), name_at)
+        for said, at, name_at in _found(content, start, start, steps)
+    ]
 
 
 def line_and_column(content: bytes, at: int) -> str:
@@ -40,7 +44,9 @@ def line_and_column(content: bytes, at: int) -> str:
     return f"line {line:,}, column {len(before) + 1:,}"
 
 
-def _found(content: bytes, at: int, name_at: int, steps: list[tuple]) -> Iterator[tuple[str, int, int]]:
+def _found(
+    content: bytes, at: int, name_at: int, steps: list[tuple]
+) -> Iterator[tuple[str, int, int]]:
     """(path below here, start, start of the name) of each value that the steps lead to."""
     if not steps:
         yield "", at, name_at
@@ -49,11 +55,15 @@ def _found(content: bytes, at: int, name_at: int, steps: list[tuple]) -> Iterato
     for key, key_at, value_at in _entries(content, at):
         if key == (int(number) if number else name) or (any_name and isinstance(key, str)):
             said = f".{name}" if name else f"[{key!r}]"
-            yield from ((said + below, *places) for below, *places in _found(content, value_at, key_at, rest))
+            yield from (
+                (said + below, start, name)
+                for below, start, name in _found(content, value_at, key_at, rest)
+            )
 
 
 def _entries(content: bytes, at: int) -> Iterator[tuple[str | int, int, int]]:
-    """(name or number, where the name starts, where the value starts) of the entries of an object or a list; none of anything else."""
+    """(name or number, where the name starts, where the value starts) of the entries of an object
+    or a list; none of anything else."""
     start, opening, count = at, content[at : at + 1], 0
     if opening not in (b"{", b"["):
         return
@@ -65,7 +75,8 @@ def _entries(content: bytes, at: int) -> Iterator[tuple[str | int, int, int]]:
             if name is None:
                 return
             key = json.loads(name[0].decode(errors="replace"), strict=False)
-            value_at = _after_blanks(content, _after_blanks(content, name.end()) + 1)  # the colon lies between
+            # the colon lies between
+            value_at = _after_blanks(content, _after_blanks(content, name.end()) + 1)
         if content[value_at : value_at + 1] in (b"]", b"}", b""):
             return
         yield key, key_at, value_at
@@ -78,8 +89,9 @@ def _end(content: bytes, at: int) -> int:
         found = _TEXT.match(content, at) or _SCALAR.match(content, at)
         return found.end() if found else len(content)
     depth = 0
-    while (at := _TO_BRACKET.match(content, at).end()) < len(content):
-        depth += {b"{": 1, b"[": 1, b"]": -1, b"}": -1}.get(content[at : at + 1], 0)  # 0: the quote of a text that breaks off
+    while (at := _after(_TO_BRACKET, content, at)) < len(content):
+        # 0: the quote of a text that breaks off
+        depth += {b"{": 1, b"[": 1, b"]": -1, b"}": -1}.get(content[at : at + 1], 0)
         at += 1
         if depth == 0:
             return at
@@ -87,4 +99,10 @@ def _end(content: bytes, at: int) -> int:
 
 
 def _after_blanks(content: bytes, at: int) -> int:
-    return _BLANKS.match(content, at).end()
+    return _after(_BLANKS, content, at)
+
+
+def _after(pattern: re.Pattern[bytes], content: bytes, at: int) -> int:
+    """Behind what the pattern matches here; here where it matches nothing."""
+    found = pattern.match(content, at)
+    return found.end() if found else at

@@ -8,7 +8,8 @@ from tileviz.store.database import Database
 
 
 class StorePart:
-    """A part knows its own tables; the folder, the database and the look-ups by id are the whole's."""
+    """A part knows its own tables; the folder, the database and the look-ups by id are the
+    whole's."""
 
     home: Path
     database: Database

@@ -8,15 +8,19 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from tileviz.errors import StoreError
-from tileviz.records import Trial
+from tileviz.records import ACTIVE, Trial
 from tileviz.records_json import to_json
 
 log = logging.getLogger("tileviz.store")
 
 T = TypeVar("T")
 
+ACTIVE_WORDS = "('" + "', '".join(ACTIVE) + "')"
+"""States of a job that has not ended, as SQL's `IN` takes them."""
+
 COLUMNS = ("key", "kernel", "target", "device", "status", "artifact", "created", "doc")
-"""Of a trial's row beside its id; `swept` is 1 for a trial of a sweep, and stays so when a newer form is written."""
+"""Of a trial's row beside its id; `swept` is 1 for a trial of a sweep, and stays so when a newer
+form is written."""
 
 _INSERT = f"INSERT INTO trial (id, swept, {', '.join(COLUMNS)}) VALUES (?, ?{', ?' * len(COLUMNS)})"
 _REPLACE = ", ".join(f"{name}=excluded.{name}" for name in COLUMNS)
@@ -25,7 +29,10 @@ _WRITE = f"{_INSERT} ON CONFLICT (id) DO UPDATE SET swept=max(swept, excluded.sw
 
 def trial_written(trial: Trial, swept: bool = False) -> tuple[str, tuple]:
     """The statement that writes a trial, or its newer form, and its values."""
-    values = {**{name: getattr(trial, name) for name in COLUMNS[:-1]}, "doc": json.dumps(to_json(trial))}
+    values = {
+        **{name: getattr(trial, name) for name in COLUMNS[:-1]},
+        "doc": json.dumps(to_json(trial)),
+    }
     return _WRITE, (trial.trial, int(swept), *values.values())
 
 
@@ -40,7 +47,8 @@ def document(value: str | bytes) -> Any:
 
 
 def readable(path: Path, kind: str, rows: Iterable, read: Callable[[Any], T]) -> list[T]:
-    """The records of the rows (with an `id`) that can be read; one that cannot is left out, logged, and told by `unread`."""
+    """The records of the rows (with an `id`) that can be read; one that cannot is left out, logged,
+    and told by `unread`."""
     found = []
     for row in rows:
         try:
@@ -51,12 +59,16 @@ def readable(path: Path, kind: str, rows: Iterable, read: Callable[[Any], T]) ->
 
 
 def read_row(path: Path, kind: str, row, read: Callable[[Any], T]) -> T:
-    """One record. Raises StoreError for a row that cannot be read at all: another version's, or a damaged one."""
+    """One record. Raises StoreError for a row that cannot be read at all: another version's, or a
+    damaged one."""
     name = (path, f"{kind} {row['id']}")
     try:
         found = read(row)
     except (TypeError, ValueError, KeyError, AttributeError, zlib.error) as error:
-        _unread[name] = f"{name[1]} in {path} cannot be read: it is damaged, or another version of tileviz wrote it"
+        _unread[name] = (
+            f"{name[1]} in {path} cannot be read: it is damaged, or another version of"
+            " tileviz wrote it"
+        )
         log.info("%s (%s: %s)", _unread[name], type(error).__name__, error)
         raise StoreError(_unread[name]) from error
     _unread.pop(name, None)

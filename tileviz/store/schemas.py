@@ -1,20 +1,21 @@
-"""What the file of a sweep may hold, as types. msgspec reads and checks it; what does not fit is refused by its field.
+"""What the file of a sweep may hold, as types. msgspec reads and checks it; what does not fit is
+refused by its field.
 
-msgspec and not pydantic, by measure on a file of 10,000 rows (7.4 MB): it is imported with these types in 19 ms against 75, reads the file
-in 25 to 40 ms against 80 to 95, names the same place in an error, and reads into dataclasses, which our records are.
+msgspec and not pydantic, by measure on a file of 10,000 rows (7.4 MB): it is imported with these
+types in 19 ms against 75, reads the file in 25 to 40 ms against 80 to 95, names the same place in
+an error, and reads into dataclasses, which our records are.
 """
 
 import re
 from bisect import bisect_left
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 from msgspec import Meta, Struct
 
 from tileviz.errors import BadRequest
-from tileviz.records import STATUSES
 from tileviz.store import json_place
-from tileviz.store.sweeps import NOT_RUN
+from tileviz.store.sweep_rows import RowStatus
 
 MOST = 2**63 - 1
 """The largest whole number that the store holds."""
@@ -37,17 +38,22 @@ Values = dict[Name, Value]
 Counts = dict[str, dict[str, Count]]
 Problems = Annotated[list[Values], Meta(min_length=1)]
 
-WORDS = {"status": (*STATUSES, NOT_RUN), "invalidity": ("timeout", "compile", "runtime", "correctness", "constraints", "correct")}
+Invalidity = Literal["timeout", "compile", "runtime", "correctness", "constraints", "correct"]
+"""T4's words for what became of a config."""
+
+WORDS: dict[str, tuple[str, ...]] = {
+    "status": get_args(RowStatus),
+    "invalidity": get_args(Invalidity),
+}
 """Fields that take one of some words."""
 
 
-class Results(Struct, kw_only=True):
-    """What became of a config: the columns that every format has."""
+class Outcome(Struct, kw_only=True):
+    """What became of a config."""
 
-    status: Literal[WORDS["status"]]
+    status: RowStatus
     reason: str = ""
     trial: Name | None = None
-    ordinal: Count | None = None
     same_as: Count | None = None
     median_us: Time | None = None
     p10_us: Time | None = None
@@ -74,7 +80,13 @@ class Results(Struct, kw_only=True):
     ended: Moment | None = None
 
 
-class Row(Results, kw_only=True):
+class Results(Outcome, kw_only=True):
+    """The columns that every format has."""
+
+    ordinal: Count | None = None
+
+
+class Row(Outcome, kw_only=True):
     """A row of our own JSON."""
 
     ordinal: Count
@@ -90,7 +102,8 @@ class Budget(Struct):
 
 
 class Request(Struct, kw_only=True, omit_defaults=True):
-    """What a sweep was asked for, as far as a page reads it. What else a file says of it is left out."""
+    """What a sweep was asked for, as far as a page reads it. What else a file says of it is left
+    out."""
 
     kernel: Name
     target: Name
@@ -130,7 +143,8 @@ class Measurement(Struct):
 
 
 class Times(Struct):
-    """Of T4, in milliseconds. Kernel Tuner says `compilation` where its schema says `compilation_time`."""
+    """Of T4, in milliseconds. Kernel Tuner says `compilation` where its schema says
+    `compilation_time`."""
 
     compilation_time: Amount | None = None
     compilation: Amount | None = None
@@ -142,7 +156,7 @@ class Result(Struct, kw_only=True):
     """Of T4."""
 
     configuration: Values
-    invalidity: Literal[WORDS["invalidity"]]
+    invalidity: Invalidity
     times: Times = msgspec.field(default_factory=Times)
     timestamp: str | None = None
     objectives: list[Any] | None = None
@@ -167,13 +181,15 @@ ITS_NAME = "its name: "
 """Before what is wrong with the name of an entry and not with its value."""
 
 _TYPES = {
-    "float": "a number", "int": "a whole number", "str": "text", "bool": "true or false", "object": "an object", "array": "a list",
+    "float": "a number", "int": "a whole number", "str": "text", "bool": "true or false",
+    "object": "an object", "array": "a list",
     "null": "null",
 }  # fmt: skip
 
 
 def decoded(content: bytes, type: Any) -> Any:
-    """JSON as a type. Raises BadRequest, with the line and column where it is no JSON, or the field that does not fit."""
+    """JSON as a type. Raises BadRequest, with the line and column where it is no JSON, or the field
+    that does not fit."""
     try:
         return msgspec.json.decode(content, type=type)
     except msgspec.ValidationError as error:
@@ -186,15 +202,21 @@ def decoded(content: bytes, type: Any) -> Any:
 
 
 def misfit(content: bytes, path: str, what: str, type: Any = None) -> BadRequest:
-    """The refusal of a JSON text with a value that does not fit: its line, column and path, and what is wrong.
+    """The refusal of a JSON text with a value that does not fit: its line, column and path, and
+    what is wrong.
 
-    Of a name that is there twice it is the first value that does not fit `type`; without a `type` the last, which is the one that is read.
+    Of a name that is there twice it is the first value that does not fit `type`; without a `type`
+    the last, which is the one that is read.
     """
     found, missing = json_place.spots(content, path), ""
     while not found:
         path, dot, name = path.rpartition(".")
         found, missing = json_place.spots(content, path), f"{dot}{name}{missing}"
-    at = bisect_left(found, True, key=lambda spot: _is_wrong(content[: spot.end], type)) if type and len(found) > 1 else -1
+    at = (
+        bisect_left(found, True, key=lambda spot: _is_wrong(content[: spot.end], type))
+        if type and len(found) > 1
+        else -1
+    )
     spot = found[min(at, len(found) - 1)]
     start = spot.name_at if what.startswith(ITS_NAME) else spot.start
     return no_sweep(f"{json_place.line_and_column(content, start)}, {spot.path}{missing}: {what}")
@@ -213,15 +235,21 @@ def _is_wrong(start: bytes, type: Any) -> bool:
 
 def no_sweep(why: str) -> BadRequest:
     """The refusal of a file."""
-    return BadRequest(f"this file holds no sweep that can be read: {why}; give a CSV, JSON or T4 export")
+    return BadRequest(
+        f"this file holds no sweep that can be read: {why}; give a CSV, JSON or T4 export"
+    )
 
 
 def parts_of(error: msgspec.ValidationError) -> tuple[str, str]:
-    """What is wrong, in plain words, and the path of the field as msgspec spells it: `$.rows[17].median_us`."""
+    """What is wrong, in plain words, and the path of the field as msgspec spells it:
+    `$.rows[17].median_us`."""
     said, _, path = str(error).partition(" - at `")
     path = path.removesuffix("`") or "$"
     if path.startswith("key` in `"):
-        said, path = f"{ITS_NAME}{said[:1].lower()}{said[1:]}", f"{path.removeprefix('key` in `')}[...]"
+        said, path = (
+            f"{ITS_NAME}{said[:1].lower()}{said[1:]}",
+            f"{path.removeprefix('key` in `')}[...]",
+        )
     words = WORDS.get(path.rpartition(".")[2])
     if said.startswith("Invalid enum value") and words:
         return f"{said.removeprefix('Invalid enum value ')} is none of {', '.join(words)}", path
@@ -233,7 +261,9 @@ def parts_of(error: msgspec.ValidationError) -> tuple[str, str]:
 
 def _plain(types: str) -> str:
     """`int | str | null` as `a whole number or text`."""
-    names = [_TYPES.get(name, name) for name in types.split(" | ") if name != "null" or types == "null"]
+    names = [
+        _TYPES.get(name, name) for name in types.split(" | ") if name != "null" or types == "null"
+    ]
     return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
@@ -245,5 +275,9 @@ def _malformed(content: bytes, said: str) -> str:
     if constant:
         what = f"{constant[0].decode()} is no number of JSON"
     else:
-        what = "it ends too early" if "truncated" in said else re.sub(r"^JSON is malformed: | \(byte \d+\)", "", said)
+        what = (
+            "it ends too early"
+            if "truncated" in said
+            else re.sub(r"^JSON is malformed: | \(byte \d+\)", "", said)
+        )
     return f"{json_place.line_and_column(content, at)}: {what}"

@@ -18,14 +18,17 @@ class Watch:
         self.asked = 0.0
 
     def changed(self) -> bool:
-        """True when something was written since the last question, and in any case every `at_least_every_s` seconds."""
+        """True when something was written since the last question, and in any case every
+        `at_least_every_s` seconds."""
         try:
             if self.connection is None:
                 self.connection = self.database.opened()
             version = self.connection.execute("PRAGMA data_version").fetchone()[0]
         except sqlite3.Error as error:
             self._close()
-            raise StoreError(f"the store at {self.database.path} cannot be read: {error}") from error
+            raise StoreError(
+                f"the store at {self.database.path} cannot be read: {error}"
+            ) from error
         if version == self.version and time.monotonic() - self.asked < self.at_least_every_s:
             return False
         self.version, self.asked = version, time.monotonic()

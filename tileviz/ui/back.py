@@ -1,4 +1,4 @@
-"""One press of Back leaves a page.
+"""Makes one press of Back leave a page.
 
 Streamlit makes a step of the browser's history of every parameter that a page adds to its address by itself. A config that is taken from
 a sweep to Explore brings a dozen, one by one as the page is drawn, and each wanted a press of Back. Here only a person makes steps: what is

@@ -1,4 +1,4 @@
-"""The token at the door: where one is set, the server answers no browser that has not given it.
+"""Asks for the token: where one is set, the server answers only a browser that has given it.
 
 Streamlit knows no token. A page's script can hold back what it draws; the routes for uploads and downloads, and the WebSocket, answer
 everyone. So the layer around the server asks. Who gives the token, in a link or in the form, gets a cookie; without it all is refused.

@@ -1,4 +1,5 @@
-"""The looks that a theme cannot say, and what the first paint needs: they stand in the page itself, before Streamlit draws anything.
+"""Styles that a theme has no setting for, written into the page itself so that the first paint has
+them.
 
 A style that came with the page's script would change what is on the screen already: the page would jump.
 """

@@ -4,7 +4,7 @@ A page may be asked for before app.py has run in a fresh server, and then runs a
 page: it brings the entry point back, and draws nothing for a browser that did not come in by the door.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -45,7 +45,7 @@ def run() -> None:
 
 
 @contextmanager
-def guard() -> Iterator[None]:
+def guard() -> Generator[None]:
     """Around everything that a page does: `with nav.guard():`.
 
     Stops a page that was reached without app.py, or without the token where one is set; shows a failure as one sentence.

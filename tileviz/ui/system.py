@@ -74,7 +74,7 @@ def devices() -> None:
     found = [*known_devices(), *recorded_devices]
     for place, (column, device) in enumerate(zip(st.columns(max(2, len(found))), found, strict=False)):
         with column:
-            if place < len(found) - len(recorded_devices):
+            if there is None or place < len(found) - len(recorded_devices):
                 st.markdown(f"**{plain(device.id)}**: {plain(device.name)}, target {plain(device.target or 'unknown')}")
                 if device.unusable:
                     st.warning(f"No kernel runs here: {plain(device.unusable)}.", icon=":material/block:")
@@ -149,7 +149,7 @@ def ceilings_frame(device: Device) -> pd.DataFrame:
 
 def _ceiling(name: str, measured: float | None, datasheet: float | None, words: Callable[[float], str]) -> tuple[str, str, str, str]:
     share = percent(measured / datasheet, 0) if measured and datasheet else ""
-    return name, *(words(value) if value else "" for value in (measured, datasheet)), share
+    return name, words(measured) if measured else "", words(datasheet) if datasheet else "", share
 
 
 def _terabytes(tbps: float) -> str:

@@ -1,4 +1,4 @@
-"""What lies around Streamlit's server: the hosts it answers to, what its answers tell a browser, the door, the end of a
+"""The layers around Streamlit's server: allowed hosts, headers of every answer, the door, the end of a
 session, and our looks."""
 
 import asyncio
@@ -9,6 +9,10 @@ from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import runtime
+from streamlit.runtime.caching.ttl_cache import TTLCache
+from streamlit.runtime.memory_session_storage import MemorySessionStorage
+from streamlit.runtime.session_manager import SessionInfo, SessionManager
+from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
 from tileviz.ui import door, look
 
@@ -90,6 +94,16 @@ class Endings:
 def _end_sessions() -> None:
     """Ends the sessions whose time is over."""
     served = runtime.get_instance()
-    for _, kept in served._session_mgr._session_storage._cache.expire():
+    for _, kept in _kept_by(served._session_mgr).expire():
         kept.session.shutdown()
     served.media_file_mgr.remove_orphaned_files()
+
+
+def _kept_by(manager: SessionManager) -> TTLCache[str, SessionInfo]:
+    """Where Streamlit keeps the sessions of closed tabs; it has no word of its own that ends them. Raises TypeError where another release
+    keeps them elsewhere."""
+    storage = manager._session_storage if isinstance(manager, WebsocketSessionManager) else None
+    kept = storage._cache if isinstance(storage, MemorySessionStorage) else None
+    if not isinstance(kept, TTLCache):
+        raise TypeError("Streamlit does not keep the sessions of closed tabs where tileviz looks for them")
+    return kept

@@ -7,6 +7,7 @@ import pytest
 from tests.ui import sweep_examples
 from tileviz.engine import client
 from tileviz.engine.jobs import importance
+from tileviz.errors import BadRequest
 from tileviz.store import Store
 
 LANDSCAPE = {"a": (1, 2, 3), "b": (True, False), "c": ("x", "y")}
@@ -36,6 +37,11 @@ def test_failures_and_pruned_configs_are_left_out_and_few_configs_are_too_few(tm
     assert number == 0 and len(found) == 94
     sweep_examples.stored(store, "s2", measured=0.05)
     assert importance.timed_configs(store, "s2") == ()
+
+
+def test_a_sweep_that_is_not_there_is_told_in_a_sentence(tmp_path):
+    with pytest.raises(BadRequest, match="no sweep 'gone' under"):
+        importance.submit(Store(tmp_path), "gone")
 
 
 def test_the_engine_computes_it_in_a_child_and_stores_it_with_the_sweep(home):

@@ -1,6 +1,7 @@
 """A race against TileLang's AutoTuner, scripted: what is told of it, and what happens when it fails, dies, hangs or is cancelled."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -11,7 +12,7 @@ from tileviz.engine.jobs import race
 from tileviz.engine.sweeps import client, results
 from tileviz.errors import BadRequest
 from tileviz.formats import race_words
-from tileviz.records import Device
+from tileviz.records import Device, JobView
 
 H200 = Device("cuda:0", "NVIDIA H200", "sm_90a", {"sm_count": 132, "memory_bytes": 140 << 30})
 FIRST = (script.FINE, script.FAST, script.SLOW)
@@ -170,3 +171,9 @@ def test_a_recorded_sweep_cannot_be_raced_and_says_what_a_race_needs(scripted_st
     assert race.why_not(measured_here) == ""
     recorded = race.why_not(replace(measured_here, recorded=True))
     assert recorded == "this sweep comes with tileviz and was measured elsewhere; a race needs the device that it was measured on"
+
+
+def test_the_autotuners_config_is_timed_alone_where_the_sweep_was_deleted_meanwhile(scripted_store):
+    task = race.RaceTask(SimpleNamespace(store=scripted_store), JobView("j", race.KIND, {}, "running"))
+    task.sweep, task.problem = "gone", 0
+    assert task._ours() is None

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests import long_proofs
 from tests.asked import resolve_sweep
 from tests.engine import scripted_jobs as script
 from tests.engine.conftest import Spawner, cpu_device
@@ -66,7 +67,10 @@ def test_every_kind_of_failure_in_every_phase_has_its_status_and_the_rest_goes_o
 
 
 @pytest.mark.parametrize(
-    "bad, place", [(script.ILLEGAL, 0), (script.ILLEGAL, 1), (script.ILLEGAL, 2), (script.RUN_CRASHES, 1), (script.RUN_HANGS, 1)]
+    "bad, place",
+    long_proofs.cases(
+        [(script.ILLEGAL, 0), (script.ILLEGAL, 1), (script.ILLEGAL, 2), (script.RUN_CRASHES, 1), (script.RUN_HANGS, 1)], 1, 3
+    ),
 )
 def test_good_configs_around_a_bad_one_are_as_if_alone_in_any_order(store, engine, bad, place):
     """Case A01."""

@@ -38,13 +38,13 @@ def submitted(store, values, problem=SMALL, kernel="gemm", fixed=IDLE, **more):
     return client.submit(store, request, space)
 
 
-def test_eight_configs_are_checked_timed_ranked_and_set_beside_pytorch(shared):
-    values = {**EIGHT, "threads": [128, 256], "block_M": [16, 32, 2048], "block_N": [16, 32, 2048]}
+def test_configs_are_checked_timed_ranked_and_set_beside_pytorch(shared):
+    values = {"block_K": [16, 32], "threads": [128, 256], "block_M": [16, 2048], "block_N": [16, 2048]}
     sweep = submitted(shared, values, baselines=True, effort="quick", seconds=100)
     view = client.wait(shared, sweep, timeout=120)
     document = results.document(shared, sweep)
     assert view.state == "done" and document["status"] == "done"
-    assert view.counts == {"ok": 16 + 16, "pruned": 4}
+    assert view.counts == {"ok": 6 + 6, "pruned": 4}
     for row in document["trials"]:
         assert (row["status"] == "pruned") == (row["timing"] is None)
         if row["status"] == "ok":
@@ -71,6 +71,7 @@ def test_a_single_run_goes_between_the_configs_of_a_sweep(shared):
     assert client.wait(shared, sweep, timeout=120).state == "cancelled"
 
 
+@pytest.mark.slow
 def test_killing_the_engine_in_the_middle_loses_nothing_and_the_sweep_goes_on(store, home):
     sweep = submitted(store, {"block_N": list(range(100, 108))}, problem={"N": 1000}, kernel="vector_add", fixed={"threads": 128})
     seen: dict[str, float] = {}

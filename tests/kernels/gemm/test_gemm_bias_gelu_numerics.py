@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from tests import long_proofs
 from tests.kernels.run_cpu import rel_error, run
 from tileviz.kernels.gemm.gemm_bias_gelu import EPILOGUES
 
@@ -18,7 +19,7 @@ def through(epilogue: str, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]
     return run("gemm_bias_gelu", problem, {"block_M": 16, "block_N": 16, "block_K": 8}, (torch.ones(1, 1), x[None, :], torch.zeros(n)))
 
 
-@pytest.mark.parametrize("epilogue", EPILOGUES)
+@pytest.mark.parametrize("epilogue", long_proofs.cases(list(EPILOGUES), 0, -1))
 def test_every_epilogue_is_right_at_odd_sizes(epilogue):
     layout = "NT" if epilogue in ("bias", "bias_silu") else "NN"
     output, reference = run("gemm_bias_gelu", {"M": 50, "N": 61, "K": 43, "layout": layout, "epilogue": epilogue}, TILE)
@@ -42,7 +43,7 @@ def test_the_two_forms_are_told_apart():
     assert 1e-4 < (erf - tanh).abs().max() < 5e-4
 
 
-@pytest.mark.parametrize("epilogue", ["bias_relu", "bias_gelu_tanh", "bias_gelu_erf", "bias_silu"])
+@pytest.mark.parametrize("epilogue", long_proofs.cases(["bias_relu", "bias_gelu_tanh", "bias_gelu_erf", "bias_silu"], 0, 1))
 def test_large_values_and_nan_come_out_as_in_the_reference(epilogue):
     x = torch.tensor([-1e30, -100.0, -0.0, 0.0, 100.0, 1e30, float("nan"), float("inf")])
     output, reference = through(epilogue, x)

@@ -5,6 +5,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests import long_proofs
 from tests.kernels.run_cpu import rel_error, run
 
 TILE = {"block_M": 32, "block_N": 32, "block_K": 16}
@@ -12,15 +13,20 @@ TILE = {"block_M": 32, "block_N": 32, "block_K": 16}
 
 @pytest.mark.parametrize(
     ("M", "N", "K", "layout"),
-    [
-        (1, 1, 1, "NN"),
-        (1, 61, 1, "NT"),
-        (61, 1, 33, "NN"),
-        (32, 32, 16, "NT"),
-        (33, 31, 17, "NN"),
-        (250, 231, 243, "NN"),
-        (250, 231, 243, "NT"),
-    ],
+    long_proofs.cases(
+        [
+            (1, 1, 1, "NN"),
+            (1, 61, 1, "NT"),
+            (61, 1, 33, "NN"),
+            (32, 32, 16, "NT"),
+            (33, 31, 17, "NN"),
+            (250, 231, 243, "NN"),
+            (250, 231, 243, "NT"),
+        ],
+        0,
+        1,
+        4,
+    ),
 )
 def test_any_shape_is_right(M, N, K, layout):
     output, reference = run("gemm", {"M": M, "N": N, "K": K, "layout": layout}, TILE)
@@ -55,6 +61,7 @@ def test_nan_and_infinity_spread_as_in_the_reference():
     assert torch.equal(output.isinf(), reference.isinf())
 
 
+@pytest.mark.slow
 @given(M=st.integers(1, 70), N=st.integers(1, 70), K=st.integers(1, 70))
 @settings(max_examples=6, deadline=None)
 def test_random_shapes_are_right(M, N, K):

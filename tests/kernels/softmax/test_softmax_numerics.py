@@ -7,6 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests import long_proofs
 from tests.kernels.run_cpu import run
 
 INF = math.inf
@@ -20,21 +21,23 @@ def assert_close(output: torch.Tensor, reference: torch.Tensor) -> None:
     torch.testing.assert_close(output.double(), reference, rtol=3e-5, atol=1e-37, equal_nan=True)
 
 
-@pytest.mark.parametrize("N", [1, 7, 1000, 1024, 8193, 100_001, 262_144])
+@pytest.mark.parametrize("N", long_proofs.cases([1, 7, 1000, 1024, 8193, 100_001, 262_144], 0, 2, 5))
 def test_rows_of_any_length_are_right(N):
     output, reference = run("softmax", {"M": 2, "N": N})
     assert_close(output, reference)
     assert output.double().sum(dim=1).tolist() == pytest.approx([1, 1], abs=1e-5)
 
 
-@pytest.mark.parametrize("variant", ["whole", "online"])
-@pytest.mark.parametrize(("M", "block_M"), [(1, 1), (1, 4), (5, 4), (8, 4)])
+ROWS = [(M, block_M, variant) for M, block_M in ((1, 1), (1, 4), (5, 4), (8, 4)) for variant in ("whole", "online")]
+
+
+@pytest.mark.parametrize(("M", "block_M", "variant"), long_proofs.cases(ROWS, 2, 5))
 def test_rows_share_a_block(M, block_M, variant):
     output, reference = run("softmax", {"M": M, "N": 36}, {"variant": variant, "block_M": block_M})
     assert_close(output, reference)
 
 
-@pytest.mark.parametrize("threads", [32, 256])
+@pytest.mark.parametrize("threads", long_proofs.cases([32, 256], 0))
 def test_a_row_has_fewer_threads_than_a_warp_or_many_warps(threads):
     output, reference = run("softmax", {"M": 9, "N": 300}, {"block_M": 8, "threads": threads})
     assert_close(output, reference)
@@ -79,6 +82,7 @@ def test_any_finite_values_give_probabilities(values, config):
     assert output.double().sum(dim=1).tolist() == pytest.approx([1, 1], abs=1e-5)
 
 
+@pytest.mark.slow
 @given(N=st.integers(1, 300), width=st.sampled_from([16, 64, 512]), variant=st.sampled_from(["whole", "online"]))
 @settings(max_examples=6, deadline=None)
 def test_random_lengths_are_right(N, width, variant):

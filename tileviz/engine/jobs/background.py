@@ -1,4 +1,5 @@
-"""What the engine asks of its children for itself: facts of a device, and the precompiled header of an architecture."""
+"""What the engine asks of its children for itself: facts of a device, and the precompiled header of
+an architecture."""
 
 from dataclasses import dataclass, replace
 
@@ -15,12 +16,16 @@ class FactsJob:
     def __call__(self, report: Report = quiet) -> Device:
         from tileviz.bench import facts
 
-        return replace(self.device, facts={**self.device.facts, **facts.torch_facts(int(self.device.id.partition(":")[2]))})
+        return replace(
+            self.device,
+            facts={**self.device.facts, **facts.torch_facts(int(self.device.id.partition(":")[2]))},
+        )
 
 
 @dataclass(frozen=True)
 class HeaderJob:
-    """Makes NVRTC's precompiled header of one architecture; every later child of the same fork server uses it."""
+    """Makes NVRTC's precompiled header of one architecture; every later child of the same fork
+    server uses it."""
 
     target: str
 

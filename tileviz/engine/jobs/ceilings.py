@@ -22,8 +22,8 @@ TIMEOUT_S = 120.0
 
 @dataclass(frozen=True)
 class CeilingsJob:
-    """Copy bandwidth and dense matrix rates of a device; runs in its measure lane for a few seconds. The result is the device with
-    them among its facts, for `Store.save_device`."""
+    """Copy bandwidth and dense matrix rates of a device; runs in its measure lane for a few
+    seconds. The result is the device with them among its facts, for `Store.save_device`."""
 
     device: Device
 
@@ -34,7 +34,7 @@ class CeilingsJob:
         return replace(self.device, facts={**self.device.facts, FACT: to_json(found)})
 
 
-class CeilingsTask(LaneTask):
+class CeilingsTask(LaneTask[OnDevice]):
     """Leaves the device with its ceilings in the store."""
 
     what = "measuring the ceilings"
@@ -46,7 +46,7 @@ class CeilingsTask(LaneTask):
         known = {d.id: d for d in (*self.engine.devices, *self.store.devices())}
         return CeilingsJob(known[self.request.device])
 
-    def keep(self, device: Device) -> None:
+    def keep(self, device: Device, /) -> None:
         self.store.save_device(device)
 
 
@@ -56,16 +56,21 @@ def submit(store: Store, device: str) -> str:
 
 
 def with_stored_ceilings(device: Device, stored: list[Device]) -> Device:
-    """The device with the ceilings that were measured before, where its fingerprint is the same: a new driver wants new ones."""
+    """The device with the ceilings that were measured before, where its fingerprint is the same: a
+    new driver wants new ones."""
     before = next((d.facts.get(FACT) for d in stored if d.id == device.id), None)
-    if FACT in device.facts or not isinstance(before, dict) or before.get("fingerprint") != to_json(device.fingerprint):
+    if (
+        FACT in device.facts
+        or not isinstance(before, dict)
+        or before.get("fingerprint") != to_json(device.fingerprint)
+    ):
         return device
     return replace(device, facts={**device.facts, FACT: before})
 
 
 def stored_ceilings(device_id: str, store: Store | None = None) -> ceilings.Ceilings | None:
-    """The ceilings of a device from the store; None while they were never measured, or when the store cannot be read: a trial is worth
-    more than its second ceiling."""
+    """The ceilings of a device from the store; None while they were never measured, or when the
+    store cannot be read: a trial is worth more than its second ceiling."""
     try:
         found = next((d for d in (store or Store()).devices() if d.id == device_id), None)
     except StoreError:

@@ -1,43 +1,42 @@
-"""Compiling one config: tile program to artifact, unless the artifact is stored already; the trial says what came of it."""
+"""Compiling one config: tile program to artifact, unless the artifact is stored already; the trial
+says what came of it."""
 
 from dataclasses import dataclass, replace
 from typing import Any
 
 from tileviz import lens, texts
-from tileviz.compiler import pipeline, targets
+from tileviz.compiler import pipeline
 from tileviz.engine.jobs.compiled import blank_trial, with_code
+from tileviz.engine.jobs.lowering import LoweringJob
 from tileviz.engine.jobs.task import Task
 from tileviz.engine.processes.reports import Report, quiet
 from tileviz.engine.requests import Request, request_from_json
-from tileviz.kernels import code as code_of
-from tileviz.records import Artifact, JobView, Trial
+from tileviz.records import Artifact, JobView, Status, Trial
 from tileviz.store import Store, new_id
 
 
 @dataclass(frozen=True)
-class CompileJob:
+class CompileJob(LoweringJob):
     """Tile program to artifact: source, PTX, cubin, SASS, resources, counts."""
 
-    request: Request
     executable: bool = False
     """Also leave what the measure lane loads: needs a C++ compiler."""
 
     def __call__(self, report: Report = quiet) -> Artifact:
-        request, described = self.request, code_of(self.request.kernel)
-        target = targets.target(request.target)
+        source = self.kernel.source
 
         def on_source(artifact: Artifact) -> None:
             report("source", finished(artifact))
 
         def finished(artifact: Artifact) -> Artifact:
-            return replace(counted(artifact), program=artifact.program or described.source)
+            return replace(counted(artifact), program=artifact.program or source)
 
         artifact = pipeline.compile_program(
-            lambda: described.build(request.problem, request.config, target),
-            target,
-            described.pass_configs(request.config),
-            key=request.key,
-            until=request.until,
+            self.build,
+            self.target,
+            self.pass_configs,
+            key=self.request.key,
+            until=self.request.until,
             executable=self.executable,
             report=lambda phase: report("phase", phase),
             on_source=on_source,
@@ -45,7 +44,7 @@ class CompileJob:
         return finished(artifact)
 
 
-class CompileTask(Task):
+class CompileTask(Task[Request]):
     """Leaves the code of one config, and a trial that says what it takes or why there is none."""
 
     executable = False
@@ -71,7 +70,7 @@ class CompileTask(Task):
         elif kind == "trial":
             self._save(value)
 
-    def made(self, artifact: Artifact) -> None:
+    def made(self, artifact: Artifact, /) -> None:
         self.store.save_artifact(artifact, complete=self.request.until == "all")
         if self.request.until == "all":
             self.engine.prepare(self.request.target)
@@ -82,7 +81,7 @@ class CompileTask(Task):
         self._save(self.trial)
         self._end("done")
 
-    def refuse(self, status: str, reason: str, detail: str = "") -> None:
+    def refuse(self, status: Status, reason: str, detail: str = "") -> None:
         """The trial keeps what went wrong; the job itself is done."""
         self._save(replace(self.trial, status=status, reason=reason, detail=detail))
         self._end("done")
@@ -90,11 +89,14 @@ class CompileTask(Task):
     def cancel(self) -> None:
         self._kill()
         if self.trial.timing is None:
-            self._save(replace(self.trial, status="cancelled", reason="cancelled before it was timed"))
+            self._save(
+                replace(self.trial, status="cancelled", reason="cancelled before it was timed")
+            )
         self._end("cancelled", "cancelled")
 
     def _go_on_with(self, artifact: Artifact) -> None:
-        """The artifact is there, made now or stored before. The trial's seconds are those of this job alone."""
+        """The artifact is there, made now or stored before. The trial's seconds are those of this
+        job alone."""
         self.store.job_has(self.job, artifact=artifact.key)
         self.trial = with_code(self.trial, artifact, dict(self.seconds))
         if self.trial.status == "ok":
@@ -118,5 +120,13 @@ def stored_code(store: Store, request: Request) -> Artifact | None:
 
 def counted(artifact: Artifact) -> Artifact:
     """The artifact with static instruction counts of every text it has."""
-    found = {name: (texts.named(name, artifact.source_language), texts.content(artifact, name)) for name in texts.counted()}
-    return replace(artifact, instructions={name: lens.counts(text, kind.language) for name, (kind, text) in found.items() if text})
+    found = {
+        name: (texts.named(name, artifact.source_language), texts.content(artifact, name))
+        for name in texts.counted()
+    }
+    return replace(
+        artifact,
+        instructions={
+            name: lens.counts(text, kind.language) for name, (kind, text) in found.items() if text
+        },
+    )

@@ -24,7 +24,9 @@ class UnknownTask(Task):
     """A job that another version queued."""
 
     def begin(self) -> None:
-        raise EngineError(f"this version of tileviz knows no job of this kind; it knows {', '.join(KINDS)}")
+        raise EngineError(
+            f"this version of tileviz knows no job of this kind; it knows {', '.join(KINDS)}"
+        )
 
 
 def task_of(kind: str) -> type[Task]:

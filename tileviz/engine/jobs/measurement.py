@@ -1,4 +1,5 @@
-"""Measuring one trial in the lane's child: inputs, reference, check, time, check again, then the baselines one by one, then all in turn."""
+"""Measuring one trial in the lane's child: inputs, reference, check, time, check again, then the
+baselines one by one, then all in turn."""
 
 import time
 from collections.abc import Callable
@@ -23,7 +24,8 @@ OURS = ""
 
 
 class Measurement:
-    """Everything that one measurement shares: device, inputs, reference, timer. Made in the child; imports torch."""
+    """Everything that one measurement shares: device, inputs, reference, timer. Made in the child;
+    imports torch."""
 
     def __init__(self, request: Request, trial: Trial, report: Callable[..., None]) -> None:
         self.request, self.trial, self.report = request, trial, report
@@ -32,9 +34,10 @@ class Measurement:
         self.math_mode = self.kernel.math_mode(request.problem, self.target)
         self.cost = self.kernel.cost(request.problem)
         self.peaks = None
-        self.index = None if request.device == "cpu" else int(request.device.partition(":")[2])
-        self.timer = pick_timer(request.device, flush=request.flush)
-        self.ceilings = stored_ceilings(request.device)
+        self.device = request.runs_on
+        self.index = None if self.device == "cpu" else int(self.device.partition(":")[2])
+        self.timer = pick_timer(self.device, flush=request.flush)
+        self.ceilings = stored_ceilings(self.device)
         self.call: Callable | None = None
 
     def run(self, *, measure: bool, skip: tuple[str, ...]) -> Trial:
@@ -62,19 +65,19 @@ class Measurement:
         self.inputs = self._drawn(self.request.seed, self.request.inputs)
         self.truth = self._truth()
         shape, dtype = self.kernel.output(self.request.problem)
-        self.output = draws.nan_filled(shape, dtype, self.request.device)
+        self.output = draws.nan_filled(shape, dtype, self.device)
         self.spare: tuple = ()
         self.spare_truth: Truth | None = None
 
     def _drawn(self, seed: int, kind: str) -> tuple:
-        return self.kernel.inputs(self.request.problem, draws.Draw(self.request.device, seed, kind))
+        return self.kernel.inputs(self.request.problem, draws.Draw(self.device, seed, kind))
 
     def _truth(self) -> Truth:
         return Truth.of(self.kernel, self.request.problem, self.inputs)
 
     def _change_inputs(self) -> None:
-        """Other values in the same tensors, with their own truth: what a program kept of earlier launches is wrong then. Called again,
-        it brings the first ones back."""
+        """Other values in the same tensors, with their own truth: what a program kept of earlier
+        launches is wrong then. Called again, it brings the first ones back."""
         if not self.spare:
             self.spare = self._drawn(self.request.seed ^ 1, "normal")
         draws.exchange(self.inputs, self.spare)
@@ -105,7 +108,12 @@ class Measurement:
         determinism = self._determinism(call, timing)
         again = self._check_changed(call)
         if not again.ok:
-            self.trial = replace(self.trial, status="wrong_result", verdict=again, reason=f"right at first, {again.reason}")
+            self.trial = replace(
+                self.trial,
+                status="wrong_result",
+                verdict=again,
+                reason=f"right at first, {again.reason}",
+            )
             return
         self.trial = replace(self.trial, verdict=replace(verdict, determinism=determinism))
         self._take_timing(timing)
@@ -115,20 +123,27 @@ class Measurement:
         return determinism_of(lambda: self._launched(call), timing.median_us)
 
     def _check_changed(self, call: Callable) -> Verdict:
-        """Checks once more after timing, when the output stands for the inputs so far, with other inputs in the same place."""
+        """Checks once more after timing, when the output stands for the inputs so far, with other
+        inputs in the same place."""
         before = self.output.clone()
         self._change_inputs()
         verdict = self._check(call)
         stale = not verdict.unwritten_count and same_bits(self.output, before)
         self._change_inputs()
         told = "then gave back what it had computed before, though its inputs had changed"
-        return verdict if verdict.ok else replace(verdict, reason=told if stale else f"wrong after timing: {verdict.reason}")
+        return (
+            verdict
+            if verdict.ok
+            else replace(verdict, reason=told if stale else f"wrong after timing: {verdict.reason}")
+        )
 
     def _take_timing(self, timing: Timing) -> None:
         """The trial with this timing and what follows from it."""
         tflops, gbps = (None, None) if timing.implausible else roofline.rates(self.cost, timing)
         point = roofline.roofline(self.cost, timing, self.peaks, self.math_mode, self.ceilings)
-        self.trial = replace(self.trial, timing=timing, tflops=tflops, gbps=gbps, roofline=point, created=time.time())
+        self.trial = replace(
+            self.trial, timing=timing, tflops=tflops, gbps=gbps, roofline=point, created=time.time()
+        )
 
     def _check(self, call: Callable) -> Verdict:
         """Runs once into a fresh NaN-filled output and compares."""
@@ -142,8 +157,11 @@ class Measurement:
         return self.output
 
     def verdict_of(self, output, *, math_mode: str, roundings: int = 1) -> Verdict:
-        """The verdict on any output of this problem, a baseline's say, against the same reference."""
-        return without_map_when_right(self._verdict(output, math_mode=math_mode, roundings=roundings))
+        """The verdict on any output of this problem, a baseline's say, against the same
+        reference."""
+        return without_map_when_right(
+            self._verdict(output, math_mode=math_mode, roundings=roundings)
+        )
 
     def verdict_of_changed(self, run: Callable, *, math_mode: str, roundings: int = 1) -> Verdict:
         """The verdict on what run() gives once the inputs have changed under it."""
@@ -154,7 +172,9 @@ class Measurement:
             self._change_inputs()
 
     def _verdict(self, output, *, math_mode: str, roundings: int = 1) -> Verdict:
-        return verify(output, self.truth.reference, math_mode=math_mode, roundings=roundings, **self._how())
+        return verify(
+            output, self.truth.reference, math_mode=math_mode, roundings=roundings, **self._how()
+        )
 
     def _how(self) -> dict:
         """What decides the tolerance, beside the precision of the products."""
@@ -172,16 +192,20 @@ class Measurement:
         return None if self.index is None else clocks.ClockWatch(self.index)
 
     def _time(self, run: Callable[[], object]) -> Timing:
-        timing = turns.steady(lambda: timers.time_callable(run, self.timer, l2=self.request.l2, clocks=self._watch()))
+        timing = turns.steady(
+            lambda: timers.time_callable(run, self.timer, l2=self.request.l2, clocks=self._watch())
+        )
         return self._marked(timing, self.math_mode)
 
     def _marked(self, timing: Timing, math_mode: str) -> Timing:
-        return roofline.marked(timing, self.cost, self.peaks, math_mode, timers.empty_kernel_us(self.timer))
+        return roofline.marked(
+            timing, self.cost, self.peaks, math_mode, timers.empty_kernel_us(self.timer)
+        )
 
     def _run_baselines(self, skip: tuple[str, ...]) -> None:
         setting = baselines.Setting(
             self.request.problem,
-            self.request.device,
+            self.device,
             self.inputs,
             self.timer,
             self.verdict_of,
@@ -190,7 +214,7 @@ class Measurement:
             verdict_of_changed=self.verdict_of_changed,
         )
         only = self.request.only_baselines
-        for baseline in baselines.expanded(self.kernel.baselines, self.request.device):
+        for baseline in baselines.expanded(self.kernel.baselines, self.device):
             if baseline.name in skip or (only and baseline.name not in only):
                 continue
             if not baselines.why_not(setting, baseline):
@@ -202,16 +226,20 @@ class Measurement:
 
     def _measure_in_turn(self, ready: dict[str, turns.Entrant]) -> None:
         """Ours and the baselines that are right, again in turn; then every comparison anew."""
-        if not ready:
+        ours = self.trial.timing
+        if not ready or ours is None:
             return
         self.report("phase", IN_TURN)
         call, plan = self._executable(), turns.CPU_TURNS if self.index is None else turns.GPU_TURNS
-        entrants = {OURS: turns.Entrant(lambda: call(*self.inputs, self.output), self.trial.timing), **ready}
+        entrants = {OURS: turns.Entrant(lambda: call(*self.inputs, self.output), ours), **ready}
         timings = turns.in_turn(OURS, entrants, self.timer, plan, self.request.l2, self._watch)
         if not timings:
             return
         self._take_timing(self._marked(timings.pop(OURS), self.math_mode))
-        self.trial = replace(self.trial, baselines=tuple(self._compared(b, timings.get(b.name)) for b in self.trial.baselines))
+        self.trial = replace(
+            self.trial,
+            baselines=tuple(self._compared(b, timings.get(b.name)) for b in self.trial.baselines),
+        )
 
     def _compared(self, result: BaselineResult, timing: Timing | None) -> BaselineResult:
         if timing is not None:
@@ -219,11 +247,12 @@ class Measurement:
         return baselines.against(replace(result, comparison=None, speedup=None), self.trial.timing)
 
     def _fingerprint(self) -> dict:
-        device = next(d for d in facts.local_devices() if d.id == self.request.device)
+        device = next(d for d in facts.local_devices() if d.id == self.device)
         return {**device.fingerprint, "kernel_source": self.kernel.source_hash}
 
     def _save_arrays(self) -> None:
-        """Keeps inputs and output for checking elsewhere: in0, in1, ..., out; float32 where NumPy lacks the dtype."""
+        """Keeps inputs and output for checking elsewhere: in0, in1, ..., out; float32 where NumPy
+        lacks the dtype."""
         if self.request.save is None:
             return
         import numpy
@@ -232,7 +261,9 @@ class Measurement:
         try:
             numpy.savez(self.request.save, **arrays, out=_array(self.output))
         except OSError as error:
-            raise RuntimeFailed(f"cannot write {self.request.save}: {error.strerror}", str(error)) from error
+            raise RuntimeFailed(
+                f"cannot write {self.request.save}: {error.strerror}", str(error)
+            ) from error
 
     def _synchronize(self) -> None:
         """Waits for the device, so that a launch that failed is known here."""

@@ -1,4 +1,5 @@
-"""The program that runs under ncu: one request's kernel, warmed up, then launched once between profiler start and stop.
+"""The program that runs under ncu: one request's kernel, warmed up, then launched once between
+profiler start and stop.
 
 ncu ... python -m tileviz.engine.jobs.ncu_target REQUEST.json
 """
@@ -27,10 +28,11 @@ def launch_once(request: Request) -> None:
     import torch
 
     described, target = code_of(request.kernel), targets.target(request.target)
-    torch.cuda.set_device(request.device)
-    inputs = described.inputs(request.problem, draws.Draw(request.device, request.seed, request.inputs))
+    device = request.runs_on
+    torch.cuda.set_device(device)
+    inputs = described.inputs(request.problem, draws.Draw(device, request.seed, request.inputs))
     shape, dtype = described.output(request.problem)
-    output = draws.nan_filled(shape, dtype, request.device)
+    output = draws.nan_filled(shape, dtype, device)
     build = lambda: described.build(request.problem, request.config, target)
     call = runtime.executable(build, target, described.pass_configs(request.config))
     for _ in range(WARM_UP):

@@ -1,10 +1,10 @@
-"""What jobs share that need a device and nothing compiled before: they leave something else than a trial."""
+"""What jobs share that need a device and nothing compiled before: they leave something else than a
+trial."""
 
 from dataclasses import dataclass
 from typing import Any
 
-from tileviz.engine.jobs.task import Task
-from tileviz.engine.requests import Request
+from tileviz.engine.jobs.task import Asking, Task
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,7 @@ class OnDevice:
     timeout_s: float
 
 
-class LaneTask(Task):
+class LaneTask(Task[Asking]):
     """Waits for its device and runs one job there; what goes wrong is the job's reason."""
 
     what = ""
@@ -25,14 +25,14 @@ class LaneTask(Task):
         self.request = self.asked()
         self.wait_for_device()
 
-    def asked(self) -> OnDevice | Request:
+    def asked(self) -> Asking:
         raise NotImplementedError
 
-    def measured(self, value: Any) -> None:
+    def measured(self, value: Any, /) -> None:
         self.keep(value)
         self._end("done")
 
-    def keep(self, value: Any) -> None:
+    def keep(self, value: Any, /) -> None:
         """Stores what the job gave."""
         raise NotImplementedError
 

@@ -1,7 +1,8 @@
-"""TileLang's own AutoTuner raced against a sweep: the same programs and configs, in a child of its own, and its winner timed beside ours.
+"""TileLang's own AutoTuner raced against a sweep: the same programs and configs, in a child of its
+own, and its winner timed beside ours.
 
-It runs on a GPU alone. It has no budget and tells nothing but its best, so a race that is stopped leaves a sentence. What came of it is
-a note of the sweep, one for each problem.
+It runs on a GPU alone. It has no budget and tells nothing but its best, so a race that is stopped
+leaves a sentence. What came of it is a note of the sweep, one for each problem.
 """
 
 import os
@@ -25,7 +26,7 @@ from tileviz.engine.sweeps.request import sweep_from_json
 from tileviz.errors import BadRequest
 from tileviz.kernels import code as code_of
 from tileviz.kernels import kernel as kernel_of
-from tileviz.records import Artifact, Config, JobView, Trial
+from tileviz.records import DECIDED, Artifact, Config, JobView, Status, Trial
 from tileviz.records_json import to_json
 from tileviz.store import Store
 from tileviz.store.sweeps import SweepView
@@ -53,7 +54,8 @@ class Raced:
 
 @dataclass(frozen=True)
 class RaceJob:
-    """Runs the AutoTuner over configs of one problem, in a folder of its own under `folder`. For a child that does nothing else."""
+    """Runs the AutoTuner over configs of one problem, in a folder of its own under `folder`. For a
+    child that does nothing else."""
 
     request: Request
     configs: tuple[Config, ...]
@@ -61,7 +63,8 @@ class RaceJob:
 
     def __call__(self, report: Report = quiet) -> Raced:
         os.chdir(self.folder)
-        os.environ["TILELANG_CACHE_DIR"] = str(Path(self.folder, "tilelang"))  # cold, as for its user; nothing of it is kept
+        # cold, as for its user; nothing of it is kept
+        os.environ["TILELANG_CACHE_DIR"] = str(Path(self.folder, "tilelang"))
         _print_into(Path(self.folder, "printed"))
         import torch
 
@@ -70,17 +73,26 @@ class RaceJob:
 
         request, described = self.request, code_of(self.request.kernel)
         target = targets.target(request.target)
-        with device_lock(request.device, report):
+        device = request.runs_on
+        with device_lock(device, report):
             report("phase", PHASE)
-            torch.cuda.set_device(int(request.device.partition(":")[2]))
-            inputs = list(described.inputs(request.problem, Draw(request.device, request.seed, request.inputs)))
-            found = autotuner.tuned(lambda knobs: described.build(request.problem, knobs, target), self.configs, target, lambda: inputs)
+            torch.cuda.set_device(int(device.partition(":")[2]))
+            inputs = list(
+                described.inputs(request.problem, Draw(device, request.seed, request.inputs))
+            )
+            found = autotuner.tuned(
+                lambda knobs: described.build(request.problem, knobs, target),
+                self.configs,
+                target,
+                lambda: inputs,
+            )
         return Raced(found.config, found.latency_us, found.seconds, found.tried, found.failed)
 
 
 @dataclass(frozen=True)
 class BesideJob:
-    """Checks and times the AutoTuner's config by our own timer, then both in turn. Gives (ours or None, theirs, ids of those tied)."""
+    """Checks and times the AutoTuner's config by our own timer, then both in turn. Gives (ours or
+    None, theirs, ids of those tied)."""
 
     theirs: tuple[Request, Trial]
     ours: tuple[Request, Trial] | None
@@ -90,7 +102,7 @@ class BesideJob:
 
         request, blank = self.theirs
         bench = bench_of(request)
-        with device_lock(request.device, report):
+        with device_lock(request.runs_on, report):
             theirs = bench.measured(request, blank, report, None, True)
             ours = self.ours[1] if self.ours else None
             tied = [theirs.trial]
@@ -100,8 +112,9 @@ class BesideJob:
         return ours, theirs, tied
 
 
-class RaceTask(LaneTask):
-    """Waits for the device, races in a child of its own, compiles the winner where it is not stored, and times it beside our best."""
+class RaceTask(LaneTask[Request]):
+    """Waits for the device, races in a child of its own, compiles the winner where it is not
+    stored, and times it beside our best."""
 
     start_child: Callable = staticmethod(spawn_child)
     race_job: Callable = RaceJob
@@ -113,7 +126,10 @@ class RaceTask(LaneTask):
     @classmethod
     def must_wait(cls, job: JobView, active: list[JobView]) -> bool:
         """After its own sweep."""
-        return any(other.kind == "sweep" and other.request.get("sweep") == job.request.get("sweep") for other in active)
+        return any(
+            other.kind == "sweep" and other.request.get("sweep") == job.request.get("sweep")
+            for other in active
+        )
 
     @property
     def what(self) -> str:
@@ -123,18 +139,22 @@ class RaceTask(LaneTask):
 
     @property
     def folder(self) -> Path:
-        """What the race writes goes here: the log, the compiled code. One race at a time on a device."""
-        return self.store.home / f"rival-{self.request.device.replace(':', '-')}"
+        """What the race writes goes here: the log, the compiled code. One race at a time on a
+        device."""
+        return self.store.home / f"rival-{self.request.runs_on.replace(':', '-')}"
 
     def asked(self) -> Request:
         self.sweep, self.problem = self.doc["sweep"], self.doc["problem"]
         view = self.store.sweep(self.sweep)
-        refused = why_not(view) if view is not None else f"sweep {self.sweep} is not in the store"
-        if refused:
+        if view is None:
+            raise BadRequest(f"sweep {self.sweep} is not in the store")
+        if refused := why_not(view):
             raise BadRequest(refused)
         self.configs = configs_of(self.store, self.sweep, self.problem)
         if not self.configs:
-            raise BadRequest("no config of this problem breaks no rule, so there is nothing to race over")
+            raise BadRequest(
+                "no config of this problem breaks no rule, so there is nothing to race over"
+            )
         self.swept = sweep_from_json(view.request)
         timeout_s = self.doc.get("timeout_s") or min(MOST_S, FIXED_S + EACH_S * len(self.configs))
         return replace(self.swept.trial_request(self.problem, self.configs[0]), timeout_s=timeout_s)
@@ -150,9 +170,11 @@ class RaceTask(LaneTask):
         self.stage = "race"
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir()
-        self._hand_over(self.start_child(), self.race_job(self.request, self.configs, str(self.folder)))
+        self._hand_over(
+            self.start_child(), self.race_job(self.request, self.configs, str(self.folder))
+        )
 
-    def lane_job(self):
+    def lane_job(self) -> Callable[..., Any]:
         return self.beside_job((self.request, self.trial), self._ours())
 
     def _done(self, value: Any) -> None:
@@ -169,7 +191,7 @@ class RaceTask(LaneTask):
         else:
             self.ask_child(self.compile_job(request, executable=True))
 
-    def made(self, artifact: Artifact) -> None:
+    def made(self, artifact: Artifact, /) -> None:
         self.store.save_artifact(artifact)
         self._go_on_with(artifact)
 
@@ -185,7 +207,7 @@ class RaceTask(LaneTask):
         if kind == "source":
             self.store.save_artifact(value, complete=False)
 
-    def keep(self, value: tuple[Trial | None, Trial, list[str]]) -> None:
+    def keep(self, value: tuple[Trial | None, Trial, list[str]], /) -> None:
         ours, theirs, tied = value
         self.store.save_trial(theirs)
         said: dict[str, Any] = {"trial": theirs.trial, "checked": theirs.status}
@@ -193,17 +215,21 @@ class RaceTask(LaneTask):
             said["reason"] = f"its config did not pass our check: {theirs.reason}"
         if theirs.timing is not None:
             said |= {"measured_us": theirs.timing.median_us, "timer": theirs.timing.timer}
-        if ours is not None:
+        if ours is not None and ours.timing is not None:
             same = self._code(ours.config) == self._code(theirs.config)
             said |= {"same": same, "tied": same or len(tied) > 1}
-            said |= {"ours_us": ours.timing.median_us, "ours_trial": ours.trial, "ours_config": ours.config}
+            said |= {
+                "ours_us": ours.timing.median_us,
+                "ours_trial": ours.trial,
+                "ours_config": ours.config,
+            }
         self._note(said)
 
-    def refuse(self, status: str, reason: str, detail: str = "") -> None:
+    def refuse(self, status: Status, reason: str, detail: str = "") -> None:
         self._note({"reason": reason})
         super().refuse(status, reason, detail)
 
-    def _failed(self, status: str, reason: str, detail: str) -> None:
+    def _failed(self, status: Status, reason: str, detail: str) -> None:
         if self.stage == "race":
             self._kill()
             self.refuse(status, reason, detail)
@@ -225,26 +251,42 @@ class RaceTask(LaneTask):
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _ours(self) -> tuple[Request, Trial] | None:
-        best = self.store.sweep(self.sweep).best.get(self.problem)
+        view = self.store.sweep(self.sweep)
+        best = view.best.get(self.problem) if view is not None else None
         trial = self.store.trial(best) if best else None
-        return None if trial is None or trial.timing is None else (self.swept.trial_request(self.problem, trial.config), trial)
+        return (
+            None
+            if trial is None or trial.timing is None
+            else (self.swept.trial_request(self.problem, trial.config), trial)
+        )
 
     def _code(self, config: Config) -> Config:
-        return kernel_of(self.request.kernel).same_code(self.request.problem, config, targets.target(self.request.target))
+        return kernel_of(self.request.kernel).same_code(
+            self.request.problem, config, targets.target(self.request.target)
+        )
 
     def _note(self, more: dict[str, Any]) -> None:
         view = self.store.sweep(self.sweep)
         if view is None:
             return
         found = to_json(self.raced) if self.raced is not None else {}
-        said = {"created": time.time(), "sweep_s": view.seconds, "configs": len(getattr(self, "configs", ()))}
-        self.store.note_sweep(self.sweep, notes={note_name(self.problem): {**said, **found, **more}})
+        said = {
+            "created": time.time(),
+            "sweep_s": view.seconds,
+            "configs": len(getattr(self, "configs", ())),
+        }
+        self.store.note_sweep(
+            self.sweep, notes={note_name(self.problem): {**said, **found, **more}}
+        )
 
 
 def why_not(view: SweepView) -> str:
     """Why this sweep cannot be raced, in one sentence, or an empty one."""
     if view.recorded:
-        return "this sweep comes with tileviz and was measured elsewhere; a race needs the device that it was measured on"
+        return (
+            "this sweep comes with tileviz and was measured elsewhere; a race needs"
+            " the device that it was measured on"
+        )
     if view.request.get("imported"):
         return "this sweep came from a file; a race needs the device that it was measured on"
     return why_not_on(view.target)
@@ -254,32 +296,51 @@ def why_not_on(target: str) -> str:
     """Why there is no race on a target, in one sentence, or an empty one."""
     if targets.target(target).is_cuda:
         return ""
-    return "TileLang's AutoTuner needs an NVIDIA GPU: it times with CUDA events, and does not know the CPU target's programs"
+    return (
+        "TileLang's AutoTuner needs an NVIDIA GPU: it times with CUDA events, and does"
+        " not know the CPU target's programs"
+    )
 
 
 def configs_of(store: Store, sweep: str, problem: int) -> tuple[Config, ...]:
-    """The list that both race over: every requested config that breaks no rule, equal ones once, whether the sweep tried it or not."""
+    """The list that both race over: every requested config that breaks no rule, equal ones once,
+    whether the sweep tried it or not."""
     rows = store.sweep_frame(sweep, instructions=False)
     return tuple(
         row["config"]
         for row in rows
-        if row["problem_index"] == problem and row["same_as"] is None and row["status"] not in ("pruned", "unsupported")
+        if row["problem_index"] == problem
+        and row["same_as"] is None
+        and row["status"] not in DECIDED
     )
 
 
 def submit(store: Store, sweep: str, problem: int = 0, timeout_s: float | None = None) -> str:
-    """Queues a race and gives the job's id; it begins when the sweep has ended. Raises BadRequest where there can be none."""
+    """Queues a race and gives the job's id; it begins when the sweep has ended. Raises BadRequest
+    where there can be none."""
     view = store.sweep(sweep)
-    refused = why_not(view) if view is not None else f"no sweep '{sweep}' under {store.home}"
-    if refused:
+    if view is None:
+        raise BadRequest(f"no sweep '{sweep}' under {store.home}")
+    if refused := why_not(view):
         raise BadRequest(refused)
-    asked = {"kind": KIND, "sweep": sweep, "problem": problem, "kernel": view.kernel, "target": view.target, "device": view.device}
+    asked = {
+        "kind": KIND,
+        "sweep": sweep,
+        "problem": problem,
+        "kernel": view.kernel,
+        "target": view.target,
+        "device": view.device,
+    }
     return client.queue(store, KIND, {**asked, "timeout_s": timeout_s})
 
 
 def jobs_of(store: Store, sweep: str) -> list[str]:
     """Races of this sweep that wait or run."""
-    return [job.id for job in store.jobs(active=True, limit=200) if job.kind == KIND and job.request.get("sweep") == sweep]
+    return [
+        job.id
+        for job in store.jobs(active=True, limit=200)
+        if job.kind == KIND and job.request.get("sweep") == sweep
+    ]
 
 
 def note_name(problem: int) -> str:
@@ -289,14 +350,16 @@ def note_name(problem: int) -> str:
 def told(notes: dict[str, Any], problem: int) -> dict[str, Any] | None:
     """What came of the race over a problem, from a sweep's notes, or None.
 
-    `config`, `says_us`, `wall_s`, `tried`, `failed` are the AutoTuner's; `measured_us`, `ours_us`, `tied`, `same` by our timer, in turn;
-    `sweep_s` the seconds of the sweep's search; `reason` what went wrong.
+    `config`, `says_us`, `wall_s`, `tried`, `failed` are the AutoTuner's; `measured_us`, `ours_us`,
+    `tied`, `same` by our timer, in turn; `sweep_s` the seconds of the sweep's search; `reason` what
+    went wrong.
     """
     return notes.get(note_name(problem))
 
 
 def _print_into(path: Path) -> None:
-    """Sends what this process and its compilers print into a file: the engine's log is no place for progress bars."""
+    """Sends what this process and its compilers print into a file: the engine's log is no place for
+    progress bars."""
     with open(path, "ab") as file:
         for descriptor in (1, 2):
             os.dup2(file.fileno(), descriptor)

@@ -1,4 +1,5 @@
-"""Reads how a config is lowered: its passes and layouts, as files beside the artifact. Compiling needs none of it, so it is its own job."""
+"""Reads how a config is lowered: its passes and layouts, as files beside the artifact. Compiling
+needs none of it, so it is its own job."""
 
 import json
 from collections.abc import Callable
@@ -6,12 +7,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tileviz.compiler import targets
 from tileviz.engine import client
+from tileviz.engine.jobs.lowering import LoweringJob
 from tileviz.engine.jobs.task import Task
 from tileviz.engine.processes.reports import Report, quiet
 from tileviz.engine.requests import Request, request_from_json
-from tileviz.kernels import code as code_of
 from tileviz.records_json import to_json
 from tileviz.store import Store
 
@@ -22,7 +22,8 @@ PASSES, LAYOUTS, REPORT = "passes.json", "layouts.json", "lowering.html"
 
 @dataclass(frozen=True)
 class StoredReading:
-    """What a reading left: passes and layouts as the JSON of `compiler.reading`, and TileLang's report as a file."""
+    """What a reading left: passes and layouts as the JSON of `compiler.reading`, and TileLang's
+    report as a file."""
 
     passes: list[dict[str, Any]]
     """{"name", "phase", "depth", "added", "removed", "diff"} in order."""
@@ -32,20 +33,14 @@ class StoredReading:
 
 
 @dataclass(frozen=True)
-class ReadingJob:
+class ReadingJob(LoweringJob):
     """Lowers once more, watched by TileLang's own trace. Gives the files by name."""
-
-    request: Request
 
     def __call__(self, report: Report = quiet) -> dict[str, str]:
         from tileviz.compiler import reading
 
-        request, described = self.request, code_of(self.request.kernel)
-        target = targets.target(request.target)
         report("phase", "read the lowering")
-        found = reading.read_lowering(
-            lambda: described.build(request.problem, request.config, target), target, described.pass_configs(request.config)
-        )
+        found = reading.read_lowering(self.build, self.target, self.pass_configs)
         return {
             PASSES: json.dumps(to_json(found.passes), separators=(",", ":")),
             LAYOUTS: json.dumps(to_json(found.layouts), separators=(",", ":")),
@@ -53,7 +48,7 @@ class ReadingJob:
         }
 
 
-class ReadTask(Task):
+class ReadTask(Task[Request]):
     """A reading on its way through the engine. It leaves files and no trial."""
 
     def begin(self) -> None:
@@ -63,8 +58,10 @@ class ReadTask(Task):
     def reading_job(self) -> Callable[..., dict[str, str]]:
         return ReadingJob(self.request)
 
-    def made(self, files: dict[str, str]) -> None:
-        self.store.files.write_more(self.request.key, {name: text for name, text in files.items() if text})
+    def made(self, files: dict[str, str], /) -> None:
+        self.store.files.write_more(
+            self.request.key, {name: text for name, text in files.items() if text}
+        )
         self._end("done")
 
 

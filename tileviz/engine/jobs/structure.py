@@ -3,12 +3,11 @@
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from tileviz.compiler import targets
 from tileviz.engine import client
+from tileviz.engine.jobs.lowering import LoweringJob
 from tileviz.engine.jobs.reading import ReadTask
 from tileviz.engine.processes.reports import Report, quiet
 from tileviz.engine.requests import Request
-from tileviz.kernels import code as code_of
 from tileviz.store import Store
 
 KIND = "structure"
@@ -17,20 +16,20 @@ PAGE = "structure.html"
 
 
 @dataclass(frozen=True)
-class StructureJob:
-    """Runs the front half of the pipeline once more, watched by the visualizer. Gives the page by its file's name."""
-
-    request: Request
+class StructureJob(LoweringJob):
+    """Runs the front half of the pipeline once more, watched by the visualizer. Gives the page by
+    its file's name."""
 
     def __call__(self, report: Report = quiet) -> dict[str, str]:
         from tileviz.compiler import structure
 
-        request, described = self.request, code_of(self.request.kernel)
-        target = targets.target(request.target)
         report("phase", "read the structure")
-        build = lambda: described.build(request.problem, request.config, target)
-        title = f"{request.kernel} for {request.target}"
-        return {PAGE: structure.read_structure(build, target, described.pass_configs(request.config), described.source, title)}
+        title = f"{self.request.kernel} for {self.request.target}"
+        return {
+            PAGE: structure.read_structure(
+                self.build, self.target, self.pass_configs, self.kernel.source, title
+            )
+        }
 
 
 class StructureTask(ReadTask):

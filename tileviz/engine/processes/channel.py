@@ -3,10 +3,19 @@
 import os
 import signal
 import socket
-from multiprocessing.connection import Connection, Pipe
+from collections.abc import Sequence
+from multiprocessing.connection import Connection, Pipe, wait
 from multiprocessing.reduction import recv_handle, send_handle
 
-__all__ = ["Connection", "Pipe", "connection_of", "kill_group", "receive_connection", "send_connection"]
+__all__ = [
+    "Connection",
+    "Pipe",
+    "connection_of",
+    "kill_group",
+    "receive_connection",
+    "send_connection",
+    "with_news",
+]
 
 
 def connection_of(descriptor: int) -> Connection:
@@ -31,8 +40,16 @@ def socket_pair() -> tuple[Connection, Connection]:
     return Connection(ours.detach()), Connection(theirs.detach())
 
 
+def with_news(connections: Sequence[Connection], timeout: float | None = None) -> list[Connection]:
+    """Those that have a message or have ended; waits for so many seconds, or else until there is
+    one."""
+    told = wait(connections, timeout)
+    return [connection for connection in connections if connection in told]
+
+
 def kill_group(pid: int) -> None:
-    """Kills a child and everything it started; a child that had no time for a group of its own is killed alone."""
+    """Kills a child and everything it started; a child that had no time for a group of its own is
+    killed alone."""
     for kill in (os.killpg, os.kill):
         try:
             kill(pid, signal.SIGKILL)

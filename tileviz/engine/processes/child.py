@@ -1,8 +1,9 @@
 """A child of the engine: runs jobs that arrive over its pipe and reports each result as it exists.
 
-It leads its own process group and kills that whole group when the pipe ends, so nothing it started outlives the engine.
-Messages to the engine: ("started", None) when a job begins, and again when it had to wait for its device, then ("phase", name),
-("source", Artifact), ("trial", Trial), and ("done", value) or ("failed", status, sentence, detail) for each job.
+It leads its own process group and kills that whole group when the pipe ends, so nothing it started
+outlives the engine. Messages to the engine: ("started", None) when a job begins, and again when it
+had to wait for its device, then ("phase", name), ("source", Artifact), ("trial", Trial), and
+("done", value) or ("failed", status, sentence, detail) for each job.
 """
 
 import os
@@ -38,14 +39,15 @@ def run_job(job, connection: Connection) -> None:
         value = job(lambda *message: connection.send(message))
     except TilevizError as error:
         connection.send(("failed", error.status or "runtime_failed", error.message, error.detail))
-    except Exception as error:
+    except Exception as error:  # kernels, TileLang and torch raise what they like
         connection.send(("failed", "runtime_failed", *_told(error)))
     else:
         connection.send(("done", value))
 
 
 def _told(error: Exception) -> tuple[str, str]:
-    """(one sentence, the detail) of what nobody translated: the traceback, which lack of memory needs not."""
+    """(one sentence, the detail) of what nobody translated: the traceback, which lack of memory
+    needs not."""
     no_room = out_of_memory(error)
     if no_room:
         return no_room, str(error)

@@ -1,9 +1,10 @@
-"""One measurement at a time on a GPU, whatever the home or the user: the child that measures holds the device's file lock."""
+"""One measurement at a time on a GPU, whatever the home or the user: the child that measures holds
+the device's file lock."""
 
 import fcntl
 import functools
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,8 +17,9 @@ WAITING = "another tileviz measures on this device"
 
 
 @contextmanager
-def device_lock(device: str, report: Report) -> Iterator[None]:
-    """Holds the lock of `cuda:N`; freed by the kernel when the child dies. The CPU has none: its runs make no claim of speed."""
+def device_lock(device: str, report: Report) -> Generator[None]:
+    """Holds the lock of `cuda:N`; freed by the kernel when the child dies. The CPU has none: its
+    runs make no claim of speed."""
     if device == "cpu":
         yield
         return
@@ -35,7 +37,8 @@ def device_lock(device: str, report: Report) -> Iterator[None]:
 
 
 def _open(path: Path) -> int:
-    """The file, made where it is not there: Linux refuses O_CREAT on a file of another user in /tmp."""
+    """The file, made where it is not there: Linux refuses O_CREAT on a file of another user in
+    /tmp."""
     try:
         return os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     except FileNotFoundError:

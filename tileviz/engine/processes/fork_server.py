@@ -1,7 +1,8 @@
-"""A fork server: one warm process with torch, TileLang and NVRTC loaded and no CUDA context, which forks a child for each request.
+"""A fork server: one warm process with torch, TileLang and NVRTC loaded and no CUDA context, which
+forks a child for each request.
 
-Asked over its control pipe: ("child",) then the child's pipe. Tells: ("ready",), ("born", pid) in the order of the requests,
-("exited", pid, status).
+Asked over its control pipe: ("child",) then the child's pipe. Tells: ("ready",), ("born", pid) in
+the order of the requests, ("exited", pid, status).
 """
 
 import ctypes
@@ -34,8 +35,9 @@ def serve(control: Connection) -> None:
 
 
 def _die_with_the_engine() -> None:
-    """While it warms up, it cannot listen for the end of its pipe, and a thread that did would be in the way of forking: so the system is
-    asked to kill it when the engine dies. Its children are not asked for, they listen."""
+    """While it warms up, it cannot listen for the end of its pipe, and a thread that did would be
+    in the way of forking: so the system is asked to kill it when the engine dies. Its children are
+    not asked for, they listen."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
@@ -45,7 +47,8 @@ def _warm_up() -> None:
 
     runtime.warm_up(tileviz_home())
     gc.collect()
-    gc.freeze()  # else each child copies the pages of what it never touches, only to look for garbage
+    # else each child copies the pages of what it never touches, only to look for garbage
+    gc.freeze()
 
 
 def _fork(control: Connection) -> None:

@@ -1,4 +1,5 @@
-"""Where jobs run: children, the fork server that makes them, and the exclusive measure lane of a device."""
+"""Where jobs run: children, the fork server that makes them, and the exclusive measure lane of a
+device."""
 
 import contextlib
 import os
@@ -9,21 +10,34 @@ import time
 from pathlib import Path
 
 from tileviz.compiler import scratch
-from tileviz.engine.processes.channel import Connection, Pipe, kill_group, send_connection, socket_pair
+from tileviz.engine.processes.channel import (
+    Connection,
+    Pipe,
+    kill_group,
+    send_connection,
+    socket_pair,
+)
 
 LACK_OF_MEMORY = "lack of memory"
 HANGS_S = 30.0
-"""A warm fork server forks within milliseconds; one that has not after this long is stopped or stuck."""
+"""A warm fork server forks within milliseconds; one that has not after this long is stopped or
+stuck."""
 
 
 STOPPED_S = 15.0
-"""One that is stopped while a child is waited for is given up after so long, as a silent engine is told."""
+"""One that is stopped while a child is waited for is given up after so long, as a silent engine is
+told."""
 
 
 class Child:
     """One child process, or one that is about to be born."""
 
-    def __init__(self, connection: Connection, pid: int | None = None, process: subprocess.Popen | None = None) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        pid: int | None = None,
+        process: subprocess.Popen | None = None,
+    ) -> None:
         self.connection = connection
         self.pid = pid
         self.process = process
@@ -34,17 +48,20 @@ class Child:
         """Why it was never born, in a sentence, where that is known."""
 
     def send(self, job) -> None:
-        """Hands over a job. A child that is already dead is noticed by the end of its pipe, which is heard, not here."""
+        """Hands over a job. A child that is already dead is noticed by the end of its pipe, which
+        is heard, not here."""
         with contextlib.suppress(OSError):
             self.connection.send(job)
 
     @property
     def gone(self) -> bool:
-        """Killed or dead. Asked of a child without a job alone: its pipe has nothing to say then but that it ended."""
+        """Killed or dead. Asked of a child without a job alone: its pipe has nothing to say then
+        but that it ended."""
         return self.killed or self.connection.poll()
 
     def kill(self) -> None:
-        """Kills the child with all it started. Closing the pipe does it too, if the child still listens."""
+        """Kills the child with all it started. Closing the pipe does it too, if the child still
+        listens."""
         self.killed = True
         self.connection.close()
         if self.pid is not None:
@@ -70,7 +87,8 @@ class Child:
 
 
 class ForkServer:
-    """The fork server's side in the engine. `child()` gives a child at once; its pid follows when it is born."""
+    """The fork server's side in the engine. `child()` gives a child at once; its pid follows when
+    it is born."""
 
     def __init__(self, control: Connection, process: subprocess.Popen) -> None:
         self.control = control
@@ -88,7 +106,8 @@ class ForkServer:
     @classmethod
     def start(cls) -> "ForkServer":
         ours, theirs = socket_pair()
-        process = _spawn("tileviz.engine.processes.fork_server", theirs, OPENBLAS_NUM_THREADS="1")  # a fork must find one thread
+        # a fork must find one thread
+        process = _spawn("tileviz.engine.processes.fork_server", theirs, OPENBLAS_NUM_THREADS="1")
         return cls(ours, process)
 
     def child(self) -> Child:
@@ -103,8 +122,8 @@ class ForkServer:
         return child
 
     def hangs(self) -> str:
-        """Why it will give no child, in a sentence, or "": it has been stopped, warm or not, or it is warm and gives none for long. Called
-        again and again, since it counts for how long."""
+        """Why it will give no child, in a sentence, or "": it has been stopped, warm or not, or it
+        is warm and gives none for long. Called again and again, since it counts for how long."""
         now = time.monotonic()
         if not self.unborn or not is_stopped(self.process.pid):
             self.stopped_since = None
@@ -112,11 +131,19 @@ class ForkServer:
             self.stopped_since = now
         elif now - self.stopped_since > STOPPED_S:
             pid, seconds = self.process.pid, now - self.stopped_since
-            return f"the process that starts all others (process {pid}) was stopped for {seconds:.0f} s, so another takes its place"
+            return (
+                f"the process that starts all others (process {pid}) was stopped for"
+                f" {seconds:.0f} s, so another takes its place"
+            )
         if self.ready_since is None or not self.unborn:
             return ""
         seconds = now - max(self.ready_since, self.unborn[0].asked)
-        return f"the process that starts all others gave none for {seconds:.0f} s, so another takes its place" if seconds > HANGS_S else ""
+        return (
+            f"the process that starts all others gave none for {seconds:.0f} s, so"
+            " another takes its place"
+            if seconds > HANGS_S
+            else ""
+        )
 
     def listen(self) -> None:
         """Reads one message of the control pipe. Raises EOFError when the fork server is dead."""
@@ -149,7 +176,8 @@ class ForkServer:
 
 
 class MeasureLane:
-    """One device, one child, one job at a time. On a GPU the child is spawned, never forked, since it holds the CUDA context."""
+    """One device, one child, one job at a time. On a GPU the child is spawned, never forked, since
+    it holds the CUDA context."""
 
     def __init__(self, device: str, fork_server: ForkServer) -> None:
         self.device = device
@@ -158,7 +186,8 @@ class MeasureLane:
         self.busy = False
 
     def child(self) -> Child:
-        """The lane's child for the next job; a new one when there is none, or when the last one died meanwhile."""
+        """The lane's child for the next job; a new one when there is none, or when the last one
+        died meanwhile."""
         if self.current is not None and self.current.gone:
             self.current.kill()
             self.current = None
@@ -188,12 +217,14 @@ def package_root() -> Path:
 def python_path() -> str:
     """PYTHONPATH for a process of ours: this package first, then what the caller had."""
     given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    return os.pathsep.join([str(package_root()), *(os.path.abspath(path) for path in given if path)])
+    return os.pathsep.join(
+        [str(package_root()), *(os.path.abspath(path) for path in given if path)]
+    )
 
 
 NOT_FOR_LIBRARIES = ("PYTHONOPTIMIZE", "PYTHONINSPECT", "PYTHONWARNINGS")
-"""Settings of Python that no process of ours gets: libraries that we need cannot be imported without docstrings, or where a warning is an
-error."""
+"""Settings of Python that no process of ours gets: libraries that we need cannot be imported
+without docstrings, or where a warning is an error."""
 
 
 def process_environment(**more: str) -> dict[str, str]:

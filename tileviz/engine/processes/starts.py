@@ -1,4 +1,5 @@
-"""How often in a row the engine of a home died before it had lived, and its last words: kept beside its lock, for every client."""
+"""How often in a row the engine of a home died before it had lived, and its last words: kept beside
+its lock, for every client."""
 
 import contextlib
 import json
@@ -11,7 +12,8 @@ from tileviz.errors import TilevizError
 FILE_NAME = "engine.starts"
 
 MOST = 3
-"""Deaths in a row after which no further engine is started by itself; what is asked for anew gets one start more."""
+"""Deaths in a row after which no further engine is started by itself; what is asked for anew gets
+one start more."""
 
 LIVES_S = 5.0
 """An engine that worked for so long, ended a job, or measured a config of a sweep, has lived."""
@@ -39,7 +41,8 @@ def read(home: Path) -> Starts:
 
 
 def began(home: Path) -> str:
-    """Called by an engine that has its lock; gives the last words of the one before, where that died."""
+    """Called by an engine that has its lock; gives the last words of the one before, where that
+    died."""
     before = read(home)
     _write(home, Starts(before.count + 1, os.getpid()))
     return before.said
@@ -52,7 +55,8 @@ def lived(home: Path) -> None:
 
 
 def died(home: Path, pid: int, said: str) -> None:
-    """Called by an engine on its way out, and by the client that saw its exit. The first to speak knows best."""
+    """Called by an engine on its way out, and by the client that saw its exit. The first to speak
+    knows best."""
     before = read(home)
     if before.pid != pid:
         _write(home, Starts(before.count + 1, pid, said))
@@ -68,11 +72,13 @@ def may_start_once(home: Path) -> None:
 
 
 def trouble(home: Path) -> str:
-    """What kills the engine and what to do, in one sentence, where it died MOST times in a row; else ""."""
+    """What kills the engine and what to do, in one sentence, where it died MOST times in a row;
+    else ""."""
     if read(home).count < MOST:
         return ""
     return (
-        f"{cause(home)}; {home / 'engine.log'} says more, `python -m tileviz doctor` what is missing, and it is tried again with the next"
+        f"{cause(home)}; {home / 'engine.log'} says more, `python -m tileviz doctor` what"
+        " is missing, and it is tried again with the next"
         " run or sweep"
     )
 

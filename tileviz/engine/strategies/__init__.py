@@ -12,9 +12,13 @@ CLASSES = {
     "tpe": "Tpe",
     "model": "Model",
 }
-"""The file of this folder, which is the strategy's name, and its class, in the order that is offered."""
+"""The file of this folder, which is the strategy's name, and its class, in the order that is
+offered."""
 
-STRATEGIES: dict[str, type[Strategy]] = {name: getattr(importlib.import_module(f"{__name__}.{name}"), cls) for name, cls in CLASSES.items()}
+STRATEGIES: dict[str, type[Strategy]] = {
+    name: getattr(importlib.import_module(f"{__name__}.{name}"), cls)
+    for name, cls in CLASSES.items()
+}
 
 __all__ = ["STRATEGIES", "Strategy", "strategy"]
 

@@ -9,17 +9,21 @@ from tileviz.records import Config
 class Strategy:
     """Chooses among `configs` of one problem, by their place in that sequence.
 
-    `ask` never repeats a config; None when all were given. `tell` is called once a config, with the median in microseconds, or None for
-    one that gave no time: failures count. A config may be told that was never asked (it was done in an earlier run): it is not asked then.
-    The same configs, seed and tells give the same asks.
+    `ask` never repeats a config; None when all were given. `tell` is called once a config, with the
+    median in microseconds, or None for one that gave no time: failures count. A config may be told
+    that was never asked (it was done in an earlier run): it is not asked then. The same configs,
+    seed and tells give the same asks.
     """
 
     title = ""
     adaptive = False
     """True when what was told decides what is asked: then few configs are compiled ahead."""
 
-    def __init__(self, configs: Sequence[Config], seed: int = 0, estimates: Sequence[float] = ()) -> None:
-        """`estimates`: predicted microseconds of each config, or empty where no model knows the kernel."""
+    def __init__(
+        self, configs: Sequence[Config], seed: int = 0, estimates: Sequence[float] = ()
+    ) -> None:
+        """`estimates`: predicted microseconds of each config, or empty where no model knows the
+        kernel."""
         self.configs = tuple(configs)
         self.estimates = tuple(estimates)
         self.random = random.Random(seed)
@@ -53,5 +57,5 @@ class Strategy:
     @property
     def best(self) -> int | None:
         """The fastest config told so far."""
-        timed = [index for index, value in self.told.items() if value is not None]
-        return min(timed, key=lambda index: self.told[index], default=None)
+        timed = {index: value for index, value in self.told.items() if value is not None}
+        return min(timed, key=lambda index: timed[index], default=None)

@@ -1,4 +1,5 @@
-"""Every config once, in a seeded random order, so that a drift of the clock hits no knob more than another."""
+"""Every config once, in a seeded random order, so that a drift of the clock hits no knob more than
+another."""
 
 from tileviz.engine.strategies.base import Strategy
 

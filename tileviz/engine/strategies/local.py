@@ -1,5 +1,5 @@
-"""The neighbourhood of the best so far: the untried config that is the fewest steps away from it, knob by knob. Each failure one step away
-counts as a step more."""
+"""The neighbourhood of the best so far: the untried config that is the fewest steps away from it,
+knob by knob. Each failure one step away counts as a step more."""
 
 from tileviz.engine.strategies.base import Strategy
 
@@ -13,9 +13,20 @@ class Local(Strategy):
 
     def begin(self) -> None:
         names = list(self.configs[0]) if self.configs else []
-        values = {name: sorted({config[name] for config in self.configs}, key=lambda value: (str(type(value)), value)) for name in names}
-        steps = {name: {value: step for step, value in enumerate(found)} for name, found in values.items()}
-        self.places = [tuple(steps[name][config[name]] for name in names) for config in self.configs]
+        values = {
+            name: sorted(
+                {config[name] for config in self.configs},
+                key=lambda value: (str(type(value)), value),
+            )
+            for name in names
+        }
+        steps = {
+            name: {value: step for step, value in enumerate(found)}
+            for name, found in values.items()
+        }
+        self.places = [
+            tuple(steps[name][config[name]] for name in names) for config in self.configs
+        ]
         self.luck = [self.random.random() for _ in self.configs]
         self.doubt = [0] * len(self.configs)
         self.start = self._start()
@@ -28,7 +39,10 @@ class Local(Strategy):
         best = self.best
         if best is None:
             return self.random.choice(list(self.unseen))
-        return min(self.unseen, key=lambda index: (self.distance(best, index) + self.doubt[index], self.luck[index]))
+        return min(
+            self.unseen,
+            key=lambda index: (self.distance(best, index) + self.doubt[index], self.luck[index]),
+        )
 
     def learn(self, index: int, value: float | None) -> None:
         for near in self.unseen if value is None else ():

@@ -1,4 +1,5 @@
-"""The order that a model of the machine predicts: the fastest first. Without a model it is a grid."""
+"""The order that a model of the machine predicts: the fastest first. Without a model it is a
+grid."""
 
 from collections import Counter
 
@@ -19,7 +20,8 @@ class Model(Strategy):
         self.order = order[::-1]
 
     def _spread(self, order: list[int]) -> dict[int, float]:
-        """Estimates, each equal one a little worse than the last, so that a knob the model does not see cannot fill the front."""
+        """Estimates, each equal one a little worse than the last, so that a knob the model does not
+        see cannot fill the front."""
         seen: Counter = Counter()
         spread = {}
         for index in order:

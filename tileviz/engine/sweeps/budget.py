@@ -1,10 +1,15 @@
 """When a sweep has done enough: trials, seconds, or a best that does not move any more."""
 
 from dataclasses import dataclass
+from typing import Literal, assert_never, get_args
 
+from tileviz.engine.options import check_word
 from tileviz.errors import BadValue
 
-EFFORTS = ("quick", "normal", "full")
+Effort = Literal["quick", "normal", "full"]
+"""How much of a space is tried, where no budget is given."""
+
+EFFORTS: tuple[Effort, ...] = get_args(Effort)
 
 NORMAL_TRIALS = 200
 QUICK_SECONDS = 10.0
@@ -33,22 +38,44 @@ class Budget:
         return ""
 
 
-def budget_of(effort: str, trials: int | None, seconds: float | None, patience: int | None, problems: int = 1) -> Budget:
+def budget_of(
+    effort: Effort,
+    trials: int | None,
+    seconds: float | None,
+    patience: int | None,
+    problems: int = 1,
+) -> Budget:
     """The budget of an effort, with what was given by hand in its place. Raises BadValue."""
-    if effort not in EFFORTS:
-        raise BadValue(f"effort is '{effort}'; give one of {', '.join(EFFORTS)}")
-    for name, value in (("budget of trials", trials), ("budget of seconds", seconds), ("patience", patience)):
+    check_word("effort", effort, EFFORTS)
+    for name, value in (
+        ("budget of trials", trials),
+        ("budget of seconds", seconds),
+        ("patience", patience),
+    ):
         if value is not None and not 0 < value <= 10**9:
             raise BadValue(f"the {name} is {value:g}; give a number above 0")
-    if effort == "quick" and seconds is None and trials is None:
-        seconds = QUICK_SECONDS * problems
-    if effort == "normal" and seconds is None and trials is None:
-        trials = NORMAL_TRIALS * problems
-    return Budget(trials, seconds, patience)
+    if seconds is not None or trials is not None:
+        return Budget(trials, seconds, patience)
+    match effort:
+        case "quick":
+            return Budget(None, QUICK_SECONDS * problems, patience)
+        case "normal":
+            return Budget(NORMAL_TRIALS * problems, None, patience)
+        case "full":
+            return Budget(None, None, patience)
+        case _:
+            assert_never(effort)
 
 
-def default_strategy(effort: str, unique: int, problems: int = 1) -> str:
-    """The strategy of an effort: the model where only a part of the space will be tried, else a grid."""
-    if effort == "quick" or (effort == "normal" and unique > NORMAL_TRIALS * problems):
-        return "model"
-    return "grid"
+def default_strategy(effort: Effort, unique: int, problems: int = 1) -> str:
+    """The strategy of an effort: the model where only a part of the space will be tried, else a
+    grid."""
+    match effort:
+        case "quick":
+            return "model"
+        case "normal":
+            return "model" if unique > NORMAL_TRIALS * problems else "grid"
+        case "full":
+            return "grid"
+        case _:
+            assert_never(effort)

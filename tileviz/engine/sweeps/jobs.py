@@ -1,4 +1,5 @@
-"""What a sweep sends to its measure lane: picklable, light to import; torch is loaded in the child."""
+"""What a sweep sends to its measure lane: picklable, light to import; torch is loaded in the
+child."""
 
 import os
 from dataclasses import dataclass
@@ -10,7 +11,8 @@ from tileviz.engine.requests import Request
 from tileviz.records import Artifact, Trial
 
 LOW_PRIORITY = 10
-"""How far the compilers of a sweep stand back (`nice`): they fill every core, and what measures must never wait for one."""
+"""How far the compilers of a sweep stand back (`nice`): they fill every core, and what measures
+must never wait for one."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,8 @@ class SweepCompileJob(CompileJob):
 
 @dataclass(frozen=True)
 class ReadyJob:
-    """Draws inputs and reference of a problem, so that the first compiled config finds them there."""
+    """Draws inputs and reference of a problem, so that the first compiled config finds them
+    there."""
 
     request: Request
 
@@ -36,7 +39,8 @@ class ReadyJob:
 
 @dataclass(frozen=True)
 class ConfigJob:
-    """Checks and times one compiled config; inputs and reference of its problem are kept in the child for the next one."""
+    """Checks and times one compiled config; inputs and reference of its problem are kept in the
+    child for the next one."""
 
     request: Request
     trial: Trial
@@ -48,20 +52,23 @@ class ConfigJob:
     def __call__(self, report: Report = quiet) -> Trial:
         from tileviz.engine.sweeps.measure import bench_of
 
-        with device_lock(self.request.device, report):
-            return bench_of(self.request).measured(self.request, self.trial, report, self.best_us, self.patient)
+        with device_lock(self.request.runs_on, report):
+            return bench_of(self.request).measured(
+                self.request, self.trial, report, self.best_us, self.patient
+            )
 
 
 @dataclass(frozen=True)
 class FinalsJob:
-    """Measures the best configs of one problem again, in turn. Gives (trials with their new timings, ids of those that are tied best)."""
+    """Measures the best configs of one problem again, in turn. Gives (trials with their new
+    timings, ids of those that are tied best)."""
 
     entries: tuple[tuple[Request, Trial], ...]
 
     def __call__(self, report: Report = quiet) -> tuple[list[Trial], list[str]]:
         from tileviz.engine.sweeps.measure import bench_of
 
-        with device_lock(self.entries[0][0].device, report):
+        with device_lock(self.entries[0][0].runs_on, report):
             return bench_of(self.entries[0][0]).finals(self.entries, report)
 
 

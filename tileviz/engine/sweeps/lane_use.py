@@ -1,12 +1,14 @@
-"""How a sweep takes the lane of its device for one job after another, lets single runs in between, and counts what it used."""
+"""How a sweep takes the lane of its device for one job after another, lets single runs in between,
+and counts what it used."""
 
 import time
 
 from tileviz.engine.jobs.task import Task
 from tileviz.engine.processes.device_lock import WAITING
+from tileviz.engine.sweeps.request import SweepRequest
 
 
-class LaneUser(Task):
+class LaneUser(Task[SweepRequest]):
     """A task with `request.device`, whose `child` is the lane's while it has it."""
 
     lane_phase = "start"
@@ -24,7 +26,8 @@ class LaneUser(Task):
         self._hand_over(lane.child(), job)
 
     def keep_time(self, kind: str, *rest) -> None:
-        """What a message of the lane's child says of its step: its seconds count while it has the device."""
+        """What a message of the lane's child says of its step: its seconds count while it has the
+        device."""
         if kind == "started":
             self.began = True
             self._set_deadline()
@@ -34,11 +37,14 @@ class LaneUser(Task):
 
     def others_wait(self) -> bool:
         """True when a single run waits for the same device: it goes first, between two configs."""
-        waiting = (task for task in self.engine.tasks.values() if task is not self and task.stage == "wait")
+        waiting = (
+            task for task in self.engine.tasks.values() if task is not self and task.stage == "wait"
+        )
         return any(task.request.device == self.request.device for task in waiting)
 
     def leave_lane(self, spoiled: bool = False) -> None:
-        """Gives the lane back. After an illegal access a CUDA context is of no more use, so its child goes."""
+        """Gives the lane back. After an illegal access a CUDA context is of no more use, so its
+        child goes."""
         lane = self.engine.lanes[self.request.device]
         self._count_busy()
         self.child, self.deadline = None, None

@@ -1,4 +1,5 @@
-"""The main pass of a sweep: configs go out to compile children, and what is compiled to the device's lane, until the budget is spent."""
+"""The main pass of a sweep: configs go out to compile children, and what is compiled to the
+device's lane, until the budget is spent."""
 
 import hashlib
 import logging
@@ -15,7 +16,7 @@ from tileviz.engine.sweeps.pool import CompilePool, Item
 from tileviz.engine.sweeps.request import SweepRequest
 from tileviz.engine.sweeps.search import Search
 from tileviz.kernels import kernel as kernel_of
-from tileviz.records import Artifact, Trial, canonical_json
+from tileviz.records import Artifact, Status, Trial, canonical_json
 from tileviz.store import Store
 from tileviz.store.sweeps import SweepView
 
@@ -31,15 +32,20 @@ ORDERED_BY_MODEL = ("model", "local")
 
 
 class MainPass:
-    """Steps of a SweepTask in its search: `advance` at every step, `hear_worker` for the compile children, `hear` and `lost` for what the
-    lane says."""
+    """Steps of a SweepTask in its search: `advance` at every step, `hear_worker` for the compile
+    children, `hear` and `lost` for what the lane says."""
 
     def __init__(self, task, view: SweepView) -> None:
         self.task, self.store, self.engine, self.sweep = task, task.store, task.engine, task.sweep
         self.request: SweepRequest = task.request
         self.search = search_of(self.store, self.sweep, self.request)
         self.budget = self.request.budget
-        self.pool = CompilePool(self.slots(), lambda: self.engine.fork_server.child(), self.engine.learn_exit, self.request.timeout_s)
+        self.pool = CompilePool(
+            self.slots(),
+            lambda: self.engine.fork_server.child(),
+            self.engine.learn_exit,
+            self.request.timeout_s,
+        )
         self.trials: dict[int, Trial] = {}
         self.ready: deque[Item] = deque()
         """Compiled, and waiting for the lane."""
@@ -90,8 +96,12 @@ class MainPass:
     # to the compile children
 
     def slots(self) -> int:
-        """Its share of the compile slots: sweeps on several devices divide them, else all would wait for the same cores."""
-        others = sum(task is not self.task and getattr(task, "hands_out", False) for task in self.engine.tasks.values())
+        """Its share of the compile slots: sweeps on several devices divide them, else all would
+        wait for the same cores."""
+        others = sum(
+            task is not self.task and getattr(task, "hands_out", False)
+            for task in self.engine.tasks.values()
+        )
         return max(1, self.engine.compile_slots // (1 + others))
 
     def hear_worker(self, worker) -> None:
@@ -105,7 +115,9 @@ class MainPass:
             return
         if item.source is not None:
             self.store.save_artifact(item.source, complete=False)
-            result = item.ended(result.status, result.reason, result.detail, artifact=item.source.key)
+            result = item.ended(
+                result.status, result.reason, result.detail, artifact=item.source.key
+            )
         self._finish(item, result)
 
     def enforce_deadlines(self) -> None:
@@ -117,7 +129,10 @@ class MainPass:
         self.pool.size = self.slots()
         most_out = self.pool.size + (1 if self.search.adaptive else AHEAD)
         while self.pool.has_room and self.hands_out and len(self.out) < most_out:
-            if self.budget.trials is not None and self.search.tried + len(self.out) >= self.budget.trials:
+            if (
+                self.budget.trials is not None
+                and self.search.tried + len(self.out) >= self.budget.trials
+            ):
                 return
             ordinal = self.search.next()
             if ordinal is None:
@@ -137,7 +152,8 @@ class MainPass:
         self.pool.give(item, self.task.compile_job(request, executable=True))
 
     def _compiled(self, item: Item, artifact: Artifact) -> None:
-        """On to the lane, unless no launch can work; or, when another config is the same launch, on to that one's result."""
+        """On to the lane, unless no launch can work; or, when another config is the same launch, on
+        to that one's result."""
         item.trial = with_code(item.trial, artifact, artifact.seconds)
         if item.trial.status != "ok":
             self._finish(item, item.trial)
@@ -159,7 +175,11 @@ class MainPass:
 
     def _feed_lane(self) -> None:
         task = self.task
-        if task.child is not None or self.engine.lanes[self.request.device].busy or task.others_wait():
+        if (
+            task.child is not None
+            or self.engine.lanes[self.request.device].busy
+            or task.others_wait()
+        ):
             return
         if not self.ready:
             self._get_ready()
@@ -167,70 +187,94 @@ class MainPass:
         self.item = self.ready.popleft()
         request = self.request.trial_request(self.item.problem, self.item.trial.config)
         patient = not self.ready and bool(self.pool.busy)
-        task.use_lane(task.config_job(request, self.item.trial, self.search.best_us.get(self.item.problem), patient))
+        task.use_lane(
+            task.config_job(
+                request, self.item.trial, self.search.best_us.get(self.item.problem), patient
+            )
+        )
 
     def _get_ready(self) -> None:
-        """While the first configs compile, the lane draws inputs and reference of the first of them."""
+        """While the first configs compile, the lane draws inputs and reference of the first of
+        them."""
         if not self.drawn and self.out:
             self.drawn = True
             first = min(self.out)
-            request = self.request.trial_request(self.search.problem[first], self.search.config[first])
+            request = self.request.trial_request(
+                self.search.problem[first], self.search.config[first]
+            )
             self.task.use_lane(self.task.ready_job(request))
 
     def hear(self, kind: str, *rest) -> None:
         """One message of the lane."""
         if self.item is None:
             if kind in ("done", "failed"):
-                self.task.leave_lane(spoiled=kind == "failed")  # what failed here fails again for each config, and is told there
+                # what failed here fails again for each config, and is told there
+                self.task.leave_lane(spoiled=kind == "failed")
         elif kind == "trial":
             self.item.trial = rest[0]
         elif kind == "done":
             self.task.leave_lane()
-            self._measured(rest[0])
+            self._measured(self.item, rest[0])
         elif kind == "failed":
             status, reason, detail = rest
             self.task.leave_lane(spoiled=status == "runtime_failed")
-            self._measured(self.item.ended(status, reason, detail))
+            self._measured(self.item, self.item.ended(status, reason, detail))
 
-    def lost(self, status: str, reason: str) -> None:
+    def lost(self, status: Status, reason: str) -> None:
         """The lane's child died or ran over."""
         if self.item is not None:
-            self._measured(self.item.ended(status, f"check and timing was {reason}" if status == "timeout" else reason))
+            self._measured(
+                self.item,
+                self.item.ended(
+                    status, f"check and timing was {reason}" if status == "timeout" else reason
+                ),
+            )
 
-    def _measured(self, trial: Trial) -> None:
-        item, self.item = self.item, None
+    def _measured(self, item: Item, trial: Trial) -> None:
+        self.item = None
         self._finish(item, trial)
 
     # what came of a config
 
     def _finish(self, item: Item, trial: Trial) -> None:
-        """Tells the strategy of a config's result, and writes it, with the configs that share it, while the lane is at the next one."""
+        """Tells the strategy of a config's result, and writes it, with the configs that share it,
+        while the lane is at the next one."""
         self.trials[item.ordinal] = trial
         self._settle(item.ordinal, trial)
         if self.task.stage == "search" and self.ready and not self.why and not self._budget_spent():
             self._feed_lane()
         if item.problem in self.had_turns:
             self.had_turns.discard(item.problem)
-            self.store.note_sweep(self.sweep, tied={item.problem: None})  # earlier finals know nothing of this config
+            # earlier finals know nothing of this config
+            self.store.note_sweep(self.sweep, tied={item.problem: None})
         self._save(trial, item.ordinal)
 
     def _settle(self, ordinal: int, trial: Trial) -> None:
         for settled in (ordinal, *self.search.followers.get(ordinal, [])):
             if settled in self.out:
                 self.out.discard(settled)
-                self.search.tell(settled, trial.timing.median_us if trial.status == "ok" and trial.timing else None)
+                self.search.tell(
+                    settled,
+                    trial.timing.median_us if trial.status == "ok" and trial.timing else None,
+                )
         log.info("sweep %s: config %s %s", self.sweep, ordinal, trial.status)
 
     def _save(self, trial: Trial, ordinal: int) -> None:
         """Writes the trial into its row, and into those that share it."""
         rows = (ordinal, *self.search.followers.get(ordinal, []))
         short = bool(trial.timing and trial.timing.note.startswith(KEPT_SHORT))
-        self.store.save_sweep_trials(self.sweep, [(rows, trial)], seconds=self.seconds_spent(), columns={"short": int(short)})
+        self.store.save_sweep_trials(
+            self.sweep, [(rows, trial)], seconds=self.seconds_spent(), columns={"short": int(short)}
+        )
 
     # the budget
 
     def _budget_spent(self) -> str:
-        return self.budget.spent(trials=self.search.tried, seconds=self.seconds_spent(), since_best=self.search.since_best)
+        return self.budget.spent(
+            trials=self.search.tried,
+            seconds=self.seconds_spent(),
+            since_best=self.search.since_best,
+        )
 
     def _stop_early(self) -> None:
         """Drops what is under way, but for the config on the device, which may end soon."""
@@ -242,18 +286,34 @@ class MainPass:
 
 
 def search_of(store: Store, sweep: str, request: SweepRequest) -> Search:
-    """What to try next, from the sweep's rows; by the model's estimates where the strategy takes them."""
+    """What to try next, from the sweep's rows; by the model's estimates where the strategy takes
+    them."""
     rows = store.sweep_frame(sweep, instructions=False)
     if request.strategy not in ORDERED_BY_MODEL:
         return Search(request.strategy, request.seed, rows)
-    described, device = kernel_of(request.kernel), next((d for d in store.devices() if d.id == request.device), None)
+    described, device = (
+        kernel_of(request.kernel),
+        next((d for d in store.devices() if d.id == request.device), None),
+    )
     machine = machine_of(targets.target(request.target), device)
-    return Search(request.strategy, request.seed, rows, lambda n, configs: predict_us(described, request.problems[n], configs, machine))
+    return Search(
+        request.strategy,
+        request.seed,
+        rows,
+        lambda n, configs: predict_us(described, request.problems[n], configs, machine),
+    )
 
 
 def same_launch(item: Item, artifact: Artifact) -> str:
-    """Equal for configs that are one and the same launch: generated text, flags of the compiler, grid, threads, shared memory."""
+    """Equal for configs that are one and the same launch: generated text, flags of the compiler,
+    grid, threads, shared memory."""
     found = artifact.resources
     passes = {name: value for name, value in item.trial.config.items() if "." in name}
-    launch = [item.problem, found.grid, found.threads_launched, found.shared_bytes.dynamic, compiler_flags(passes)]
+    launch = [
+        item.problem,
+        found.grid,
+        found.threads_launched,
+        found.shared_bytes.dynamic,
+        compiler_flags(passes),
+    ]
     return hashlib.sha256((canonical_json(launch) + artifact.source).encode()).hexdigest()

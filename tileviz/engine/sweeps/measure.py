@@ -1,4 +1,5 @@
-"""Measuring many configs in one child of the lane: what a problem needs is drawn once and kept; imports torch when used."""
+"""Measuring many configs in one child of the lane: what a problem needs is drawn once and kept;
+imports torch when used."""
 
 import functools
 import time
@@ -12,6 +13,7 @@ from tileviz.bench.references import Truth
 from tileviz.bench.statistics import tied_best
 from tileviz.bench.timers import Plan
 from tileviz.compiler import runtime
+from tileviz.engine.jobs.compiled import blank_trial
 from tileviz.engine.jobs.measurement import Measurement
 from tileviz.engine.requests import Request
 from tileviz.measured import Timing, Verdict
@@ -23,23 +25,30 @@ KEPT_SHORT = "kept short: "
 SLOW = 3.0
 """A config this many times slower than the best of its problem is not measured at length."""
 
-QUICK_PLANS = {"cuda": Plan(1, 0.5, 5, 5, least_samples=2), "cpu": Plan(1, 0.2, 3, 3, least_samples=1)}
+QUICK_PLANS = {
+    "cuda": Plan(1, 0.5, 5, 5, least_samples=2),
+    "cpu": Plan(1, 0.2, 3, 3, least_samples=1),
+}
 MAIN_PLANS = {"cuda": Plan(2, 1.0, 30, 50, batch=20), "cpu": Plan(1, 0.4, 10, 50, batch=10)}
 PATIENT_PLANS = {"cuda": Plan(2, 1.0, 50, 200, batch=50), "cpu": Plan(1, 0.7, 10, 200, batch=10)}
-FINAL_PLANS = {"cuda": turns.TurnPlan(2.0, visit_s=0.01), "cpu": turns.TurnPlan(2.0, rounds=10, visit_s=0.05)}
+FINAL_PLANS = {
+    "cuda": turns.TurnPlan(2.0, visit_s=0.01),
+    "cpu": turns.TurnPlan(2.0, rounds=10, visit_s=0.05),
+}
 
 KEPT_CALLS = 12
 """Executables that stay loaded for the finals."""
 
 KEPT_BYTES = {"cuda": 4 << 30, "cpu": 1 << 29}
-"""Model bytes of the problems whose inputs and references, of two draws each, stay in memory; the one in use always does."""
+"""Model bytes of the problems whose inputs and references, of two draws each, stay in memory; the
+one in use always does."""
 
 
 class Bench(Measurement):
     """A Measurement of one problem that takes one config after another."""
 
     def __init__(self, request: Request) -> None:
-        super().__init__(request, None, lambda *_: None)
+        super().__init__(request, blank_trial(request), lambda *_: None)
         self.timer = timer_of(request.device, request.flush)
         self.kind = "cpu" if self.index is None else "cuda"
         self.best_us: float | None = None
@@ -49,13 +58,21 @@ class Bench(Measurement):
         self.ready = False
 
     def get_ready(self) -> None:
-        """Makes the device, TileLang, inputs, reference and the timer's floor ready before there is anything to measure."""
+        """Makes the device, TileLang, inputs, reference and the timer's floor ready before there is
+        anything to measure."""
         self._use_device()
         runtime.warm_up()
         self._prepare()
         timers.empty_kernel_us(self.timer)
 
-    def measured(self, request: Request, trial: Trial, report: Callable[..., None], best_us: float | None, patient: bool) -> Trial:
+    def measured(
+        self,
+        request: Request,
+        trial: Trial,
+        report: Callable[..., None],
+        best_us: float | None,
+        patient: bool,
+    ) -> Trial:
         """The trial, checked, timed, and checked again."""
         phases = Phases(report)
         self.request, self.trial, self.report, self.call = request, trial, phases, None
@@ -69,19 +86,37 @@ class Bench(Measurement):
             self._keep(request.key, self.trial.timing.median_us, self.call)
         return replace(self.trial, seconds={**self.trial.seconds, **phases.seconds()})
 
-    def finals(self, entries: Sequence[tuple[Request, Trial]], report: Callable[..., None]) -> tuple[list[Trial], list[str]]:
-        """The trials measured again in turn, and the ids of those that the fastest does not clearly beat, fastest first."""
+    def finals(
+        self, entries: Sequence[tuple[Request, Trial]], report: Callable[..., None]
+    ) -> tuple[list[Trial], list[str]]:
+        """The trials measured again in turn, and the ids of those that the fastest does not clearly
+        beat, fastest first."""
         self._use_device()
         self._prepare()
         report("phase", "the best again, in turn")
         calls = {trial.trial: self._loaded(request) for request, trial in entries}
-        runs = {name: functools.partial(call, *self.inputs, self.output) for name, call in calls.items()}
-        entrants = {trial.trial: turns.Entrant(runs[trial.trial], trial.timing) for _, trial in entries}
+        runs = {
+            name: functools.partial(call, *self.inputs, self.output) for name, call in calls.items()
+        }
+        entrants = {
+            trial.trial: turns.Entrant(runs[trial.trial], trial.timing)
+            for _, trial in entries
+            if trial.timing is not None
+        }
         first = entries[0][1].trial
         with self.timer.session():
-            timings = turns.in_turn(first, entrants, self.timer, FINAL_PLANS[self.kind], entries[0][0].l2, self._watch)
-        trials = [self._with_determinism(self._retimed(trial, timings.get(trial.trial)), calls[trial.trial]) for _, trial in entries]
-        return trials, tied_best({trial.trial: trial.timing for trial in trials})
+            timings = turns.in_turn(
+                first, entrants, self.timer, FINAL_PLANS[self.kind], entries[0][0].l2, self._watch
+            )
+        trials = [
+            self._with_determinism(
+                self._retimed(trial, timings.get(trial.trial)), calls[trial.trial]
+            )
+            for _, trial in entries
+        ]
+        return trials, tied_best(
+            {trial.trial: trial.timing for trial in trials if trial.timing is not None}
+        )
 
     def _prepare(self) -> None:
         if not self.ready:
@@ -109,7 +144,12 @@ class Bench(Measurement):
         return self.trial
 
     def _with_determinism(self, trial: Trial, call: Callable) -> Trial:
-        return replace(trial, verdict=replace(trial.verdict, determinism=super()._determinism(call, trial.timing)))
+        if trial.verdict is None or trial.timing is None:
+            return trial
+        return replace(
+            trial,
+            verdict=replace(trial.verdict, determinism=super()._determinism(call, trial.timing)),
+        )
 
     def _time(self, run: Callable[[], object]) -> Timing:
         """A few launches; many when it is not far slower than the best."""
@@ -129,20 +169,28 @@ class Bench(Measurement):
         """Runs once into a fresh NaN-filled output and compares."""
         self.report("phase", "check")
         if self.truth not in self.checkers:
-            self.checkers[self.truth] = Checker(self.truth.reference, math_mode=self.math_mode, **self._how())
+            self.checkers[self.truth] = Checker(
+                self.truth.reference, math_mode=self.math_mode, **self._how()
+            )
         return self.checkers[self.truth](self._launched(call))
 
     def _determinism(self, call: Callable, timing: Timing) -> None:
         """Left to the finalists."""
 
     def _watch(self) -> clocks.ClockWatch | None:
-        return None if self.index is None else clocks.ClockWatch(self.index, handle=handle_of(self.index))
+        return (
+            None
+            if self.index is None
+            else clocks.ClockWatch(self.index, handle=handle_of(self.index))
+        )
 
     def _fingerprint(self) -> dict:
         return {**device_fingerprint(self.request.device), "kernel_source": self.kernel.source_hash}
 
     def _marked(self, timing: Timing, math_mode: str) -> Timing:
-        return roofline.marked(timing, self.cost, self.peaks, math_mode, timers.empty_kernel_us(self.timer))
+        return roofline.marked(
+            timing, self.cost, self.peaks, math_mode, timers.empty_kernel_us(self.timer)
+        )
 
 
 class Phases:
@@ -176,10 +224,22 @@ _benches: dict[str, Bench] = {}
 
 def bench_of(request: Request) -> Bench:
     """The bench of the request's problem, kept from an earlier config where memory allows."""
-    key = canonical_json([request.kernel, request.problem, request.device, request.seed, request.inputs, request.l2, request.flush])
+    key = canonical_json(
+        [
+            request.kernel,
+            request.problem,
+            request.device,
+            request.seed,
+            request.inputs,
+            request.l2,
+            request.flush,
+        ]
+    )
     bench = _benches.pop(key, None) or Bench(request)
     _benches[key] = bench
-    while len(_benches) > 1 and sum(b.cost.bytes for b in _benches.values()) > KEPT_BYTES[bench.kind]:
+    while (
+        len(_benches) > 1 and sum(b.cost.bytes for b in _benches.values()) > KEPT_BYTES[bench.kind]
+    ):
         del _benches[next(iter(_benches))]
     return bench
 

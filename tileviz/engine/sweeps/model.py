@@ -1,7 +1,9 @@
-"""Predicts how long a config takes, from the kernel's rules and cost alone: numbers in, microseconds out. It orders a queue, no more.
+"""Predicts how long a config takes, from the kernel's rules and cost alone: numbers in,
+microseconds out. It orders a queue, no more.
 
-Roofline with the tile's own traffic, rounded up to whole waves of blocks, with factors for what hides latency. Sources: CUDA programming
-guide (occupancy), the wave quantisation of NVIDIA's matrix multiplication guide; the factors were set by hand against H200 sweeps.
+Roofline with the tile's own traffic, rounded up to whole waves of blocks, with factors for what
+hides latency. Sources: CUDA programming guide (occupancy), the wave quantisation of NVIDIA's matrix
+multiplication guide; the factors were set by hand against H200 sweeps.
 """
 
 import math
@@ -12,7 +14,7 @@ from tileviz.bench.peaks import Peaks, peaks_of
 from tileviz.compiler.occupancy import occupancy
 from tileviz.kernels.asked import AskedKernel
 from tileviz.kernels.toolkit.rules import DTYPE_BYTES
-from tileviz.records import Config, Cost, Device, Estimate, Problem, Target
+from tileviz.records import Config, Cost, Device, Estimate, Limits, Problem, Target
 
 OTHER_REGISTERS = 40
 """Registers of a thread beside its accumulator."""
@@ -23,7 +25,11 @@ L2_TBPS_PER_SM = 0.07
 OVERLAP_LOSS = 0.15
 """Share of the second of the bounds that does not hide behind the first."""
 
-GUESS = Peaks({"float16": 300.0, "bfloat16": 300.0, "TF32": 150.0, "float32": 30.0}, 2.0, "a guess for a GPU that is in no table")
+GUESS = Peaks(
+    {"float16": 300.0, "bfloat16": 300.0, "TF32": 150.0, "float32": 30.0},
+    2.0,
+    "a guess for a GPU that is in no table",
+)
 GUESSED_SMS = 108
 
 DEPTH_FACTORS = ((192, 1.0), (128, 1.06), (64, 1.25), (0, 1.5))
@@ -64,22 +70,38 @@ def task_of(kernel: AskedKernel, problem: Problem, target: Target) -> Task:
     return Task(kernel.cost(problem), output.shape, output.dtype, kernel.math_mode(problem, target))
 
 
-def predict_us(kernel: AskedKernel, problem: Problem, configs: Sequence[Config], machine: Machine) -> list[float]:
+def predict_us(
+    kernel: AskedKernel, problem: Problem, configs: Sequence[Config], machine: Machine
+) -> list[float]:
     """Predicted microseconds of configs that break no rule. Right in order, not in size."""
     task = task_of(kernel, problem, machine.target)
     estimates = kernel.estimates(problem, configs, machine.target)
-    if machine.target.kind == "cpu":
-        return [_cpu_us(task, config, estimate) for config, estimate in zip(configs, estimates, strict=True)]
-    return [_gpu_us(task, config, estimate, machine) for config, estimate in zip(configs, estimates, strict=True)]
+    limits = machine.target.limits
+    if limits is None:  # a CPU
+        return [
+            _cpu_us(task, config, estimate)
+            for config, estimate in zip(configs, estimates, strict=True)
+        ]
+    return [
+        _gpu_us(task, config, estimate, machine, limits)
+        for config, estimate in zip(configs, estimates, strict=True)
+    ]
 
 
-def _gpu_us(task: Task, config: Config, estimate: Estimate, machine: Machine) -> float:
-    cost, peaks, limits = task.cost, machine.peaks, machine.target.limits
+def _gpu_us(
+    task: Task, config: Config, estimate: Estimate, machine: Machine, limits: Limits
+) -> float:
+    cost, peaks = task.cost, machine.peaks
     shape, dtype = task.shape, task.dtype
     rows, columns = _tile(config, shape, estimate)
     blocks = _blocks(shape, rows, columns)
     registers = min(limits.registers_per_thread, estimate.accumulator_registers + OTHER_REGISTERS)
-    fit = occupancy(limits, threads=estimate.threads_launched, registers=registers, shared_bytes=estimate.shared_bytes)
+    fit = occupancy(
+        limits,
+        threads=estimate.threads_launched,
+        registers=registers,
+        shared_bytes=estimate.shared_bytes,
+    )
     resident = max(1, fit.blocks_per_sm) * machine.sms
     waves = math.ceil(blocks / resident)
     # in the last wave, blocks spread over all SMs before they share one
@@ -92,16 +114,19 @@ def _gpu_us(task: Task, config: Config, estimate: Estimate, machine: Machine) ->
     tile_bytes = blocks * depth * (rows + columns) * DTYPE_BYTES[dtype] if depth > 2 else 0
     feed_us = tile_bytes / (L2_TBPS_PER_SM * machine.sms) / 1e6 * idle
     bounds = sorted((compute_us, feed_us, cost.bytes / peaks.tbps / 1e6))
-    return (bounds[2] + OVERLAP_LOSS * bounds[1]) * _factors(config, estimate, machine, fit.blocks_per_sm)
+    return (bounds[2] + OVERLAP_LOSS * bounds[1]) * _factors(
+        config, estimate, limits, fit.blocks_per_sm
+    )
 
 
-def _factors(config: Config, estimate: Estimate, machine: Machine, blocks_per_sm: int) -> float:
-    """What stretches the time: no buffers in flight, spills, too few or too many threads for the tile, no swizzle."""
+def _factors(config: Config, estimate: Estimate, limits: Limits, blocks_per_sm: int) -> float:
+    """What stretches the time: no buffers in flight, spills, too few or too many threads for the
+    tile, no swizzle."""
     factor = 1.0
     if "num_stages" in config:
         in_flight = config["num_stages"] * config.get("block_K", config.get("block_N", 64))
         factor = next(factor for least, factor in DEPTH_FACTORS if in_flight >= least)
-    over = estimate.accumulator_registers + OTHER_REGISTERS - machine.target.limits.registers_per_thread
+    over = estimate.accumulator_registers + OTHER_REGISTERS - limits.registers_per_thread
     if over > 0:
         factor *= 1.5 + over / 40
     warps = blocks_per_sm * estimate.threads / 32

@@ -1,6 +1,6 @@
 """A sweep as it is asked for: completed, checked, JSON values only, and ready to be a job."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -8,7 +8,7 @@ from tileviz.compiler import targets
 from tileviz.engine.options import ANYWHERE, SWEPT_S, USUAL, Measuring, Where
 from tileviz.engine.requests import Request, local_devices, resolve
 from tileviz.engine.strategies import strategy as strategy_of
-from tileviz.engine.sweeps.budget import FINALISTS, Budget, budget_of, default_strategy
+from tileviz.engine.sweeps.budget import FINALISTS, Budget, Effort, budget_of, default_strategy
 from tileviz.engine.sweeps.space import Count, Space, space_of
 from tileviz.errors import BadValue
 from tileviz.kernels import kernel as kernel_of
@@ -18,8 +18,8 @@ from tileviz.records_json import known_fields
 
 @dataclass(frozen=True)
 class SweepRequest(Measuring):
-    """Everything the engine needs to know of a sweep; its configs lie in the store as rows. What says how each is measured is in
-    `options.Measuring`."""
+    """Everything the engine needs to know of a sweep; its configs lie in the store as rows. What
+    says how each is measured is in `options.Measuring`."""
 
     kernel: str
     problems: tuple[Problem, ...]
@@ -28,7 +28,7 @@ class SweepRequest(Measuring):
     target: str
     device: str
     strategy: str
-    effort: str = "normal"
+    effort: Effort = "normal"
     budget: Budget = Budget()
     timeout_s: float = field(default=SWEPT_S, kw_only=True)
     finalists: int = FINALISTS
@@ -58,7 +58,8 @@ class Given:
     fixed: dict[str, Any] | None = None
     """Knobs that stay at one value."""
     all_knobs: bool = True
-    """Whether a knob without values varies, as `space.offered_values` says; else it stands where a run of the problem starts."""
+    """Whether a knob without values varies, as `space.offered_values` says; else it stands where a
+    run of the problem starts."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class Searching:
     """How a space is searched, and when it is enough; None leaves it to the effort."""
 
     strategy: str | None = None
-    effort: str = "normal"
+    effort: Effort = "normal"
     trials: int | None = None
     """Most configs, over all problems."""
     seconds: float | None = None
@@ -82,7 +83,7 @@ BY_EFFORT = Searching()
 def resolve_sweep(
     kernel: str,
     problems: Sequence[dict[str, Any]] | dict[str, Any] | None = None,
-    values: dict[str, Sequence] | None = None,
+    values: Mapping[str, Sequence] | None = None,
     *,
     given: Given = NOTHING_MORE,
     searching: Searching = BY_EFFORT,
@@ -90,20 +91,27 @@ def resolve_sweep(
     measuring: Measuring = USUAL,
     presets: Iterable[TunedConfig] = (),
 ) -> tuple[SweepRequest, Space]:
-    """Completes a sweep from what a person gave: one or several problems, values of knobs or a list of configs, and how to search. A knob
-    that stands does so at the nearest of the `presets`, or else at the kernel's default.
+    """Completes a sweep from what a person gave: one or several problems, values of knobs or a list
+    of configs, and how to search. A knob that stands does so at the nearest of the `presets`, or
+    else at the kernel's default.
 
-    Raises BadRequest (UnknownName, BadValue) in one sentence. Configs that break a rule are no error: they are rows that say so.
+    Raises BadRequest (UnknownName, BadValue) in one sentence. Configs that break a rule are no
+    error: they are rows that say so.
     """
-    where = replace(where, devices=local_devices() if where.devices is None else where.devices)
-    measuring = replace(measuring, timeout_s=SWEPT_S if measuring.timeout_s is None else measuring.timeout_s)
+    devices = local_devices() if where.devices is None else where.devices
+    where = replace(where, devices=devices)
+    measuring = replace(
+        measuring, timeout_s=SWEPT_S if measuring.timeout_s is None else measuring.timeout_s
+    )
     each = _of_each(kernel, problems, given, where, measuring, tuple(presets))
-    place = next(d for d in where.devices if d.id == each[0].device)
+    place = next(d for d in devices if d.id == each[0].device)
     starts = {tuple(request.problem.items()): request.config for request in each}
     full = tuple(map(dict, starts))
     standing = () if given.all_knobs else tuple(starts.values())
     target = targets.target(each[0].target)
-    space = space_of(kernel_of(kernel), target, full, values, given.configs, given.fixed, place, standing)
+    space = space_of(
+        kernel_of(kernel), target, full, values, given.configs, given.fixed, place, standing
+    )
     count = space.count()
     if searching.finalists < 0:
         raise BadValue(f"finalists is {searching.finalists}; give a number from 0")
@@ -115,7 +123,9 @@ def resolve_sweep(
         device=place.id,
         strategy=_strategy(searching.strategy, searching.effort, count, len(full)),
         effort=searching.effort,
-        budget=budget_of(searching.effort, searching.trials, searching.seconds, searching.patience, len(full)),
+        budget=budget_of(
+            searching.effort, searching.trials, searching.seconds, searching.patience, len(full)
+        ),
         finalists=searching.finalists,
         counted=asdict(count),
         **each[0].measured_by(),
@@ -123,13 +133,23 @@ def resolve_sweep(
     return request, space
 
 
-def _of_each(kernel: str, problems, given: Given, where: Where, measuring: Measuring, presets: tuple[TunedConfig, ...]) -> list[Request]:
+def _of_each(
+    kernel: str,
+    problems,
+    given: Given,
+    where: Where,
+    measuring: Measuring,
+    presets: tuple[TunedConfig, ...],
+) -> list[Request]:
     """The run that each problem of a sweep starts from."""
     asked = [problems] if isinstance(problems, dict) or problems is None else list(problems)
     if not asked:
         raise BadValue("a sweep needs at least one problem")
     start = {} if given.all_knobs else given.fixed
-    return [resolve(kernel, problem, start, where=where, measuring=measuring, presets=presets) for problem in asked]
+    return [
+        resolve(kernel, problem, start, where=where, measuring=measuring, presets=presets)
+        for problem in asked
+    ]
 
 
 def sweep_from_json(doc: dict[str, Any]) -> SweepRequest:
@@ -142,7 +162,7 @@ def sweep_from_json(doc: dict[str, Any]) -> SweepRequest:
     return SweepRequest(**values)
 
 
-def _strategy(name: str | None, effort: str, count: Count, problems: int) -> str:
+def _strategy(name: str | None, effort: Effort, count: Count, problems: int) -> str:
     chosen = name or default_strategy(effort, count.unique, problems)
     strategy_of(chosen)
     return chosen

@@ -1,22 +1,24 @@
-"""What to try next in a sweep: a strategy for each problem, asked in turn, and the bookkeeping of what came of it. Numbers only."""
+"""What to try next in a sweep: a strategy for each problem, asked in turn, and the bookkeeping of
+what came of it. Numbers only."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from tileviz.engine.strategies import Strategy, strategy
-from tileviz.records import Config
+from tileviz.records import DECIDED, Config
 from tileviz.store.sweeps import NOT_RUN
-
-DECIDED = ("pruned", "unsupported")
 
 Estimate = Callable[[int, Sequence[Config]], Sequence[float]]
 """estimate(problem, configs) -> predicted microseconds of each."""
 
 
 class Search:
-    """Over the rows of a sweep's frame; rows that have a result already are told to the strategies and never asked."""
+    """Over the rows of a sweep's frame; rows that have a result already are told to the strategies
+    and never asked."""
 
-    def __init__(self, name: str, seed: int, rows: Sequence[dict[str, Any]], estimate: Estimate | None = None) -> None:
+    def __init__(
+        self, name: str, seed: int, rows: Sequence[dict[str, Any]], estimate: Estimate | None = None
+    ) -> None:
         leaders = [row for row in rows if row["same_as"] is None and row["status"] not in DECIDED]
         self.followers: dict[int, list[int]] = {}
         for row in rows:
@@ -27,8 +29,14 @@ class Search:
         for row in leaders:
             self.ordinals.setdefault(row["problem_index"], []).append(row["ordinal"])
         self.config = {row["ordinal"]: row["config"] for row in leaders}
-        self.places = {ordinal: place for found in self.ordinals.values() for place, ordinal in enumerate(found)}
-        self.strategies = {number: self._strategy(name, seed, number, estimate) for number in self.ordinals}
+        self.places = {
+            ordinal: place
+            for found in self.ordinals.values()
+            for place, ordinal in enumerate(found)
+        }
+        self.strategies = {
+            number: self._strategy(name, seed, number, estimate) for number in self.ordinals
+        }
         self.best_us: dict[int, float] = {}
         self.tried = 0
         self.since_best = 0

@@ -1,11 +1,13 @@
-"""The space of a sweep: knobs' values and problems in; every requested config out, with its fate before anything is compiled."""
+"""The space of a sweep: knobs' values and problems in; every requested config out, with its fate
+before anything is compiled."""
 
 import itertools
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from tileviz.engine.requests import memory_rule
 from tileviz.errors import BadValue, UnknownName
@@ -22,7 +24,8 @@ MOST_BY_DEFAULT = 10_000
 MOST_ASKED = 1024
 """Configs that a kernel is asked about at once."""
 
-# the numbers of `shared memory 196,608 B is over the 101,376 B a block of sm_89 may use`, without the 89
+# the numbers of `shared memory 196,608 B is over the 101,376 B a block of sm_89 may use`, without
+# the 89
 _NUMBER = re.compile(r"(?<![\w.,])-?\d[\d,]*(?:\.\d+)?(?!\w)")
 
 
@@ -34,7 +37,7 @@ class Point:
     problem: int
     """Place in the space's problems."""
     config: Config
-    status: str = ""
+    status: Literal["", "pruned", "unsupported"] = ""
     """`pruned` or `unsupported`; empty when it is to be run."""
     broken: tuple[str, ...] = ()
     """The rules that it breaks, or why the target cannot express it."""
@@ -57,12 +60,14 @@ class Count:
     pruned: int
     unsupported: int
     rules: dict[str, int] = field(default_factory=dict)
-    """Requested configs that break each kind of rule, most first; a config that breaks two counts in both."""
+    """Requested configs that break each kind of rule, most first; a config that breaks two counts
+    in both."""
 
 
 @dataclass(frozen=True)
 class Space:
-    """`values` of knobs and pass configs times `problems`; or the listed `configs`, in their order, when given."""
+    """`values` of knobs and pass configs times `problems`; or the listed `configs`, in their order,
+    when given."""
 
     kernel: AskedKernel
     target: Target
@@ -71,7 +76,8 @@ class Space:
     configs: tuple[Config, ...] = ()
     device: Device | None = None
     starts: tuple[Config, ...] = ()
-    """For each problem the config at which the knobs stand that `values` does not name; empty where it names all of them."""
+    """For each problem the config at which the knobs stand that `values` does not name; empty where
+    it names all of them."""
 
     @property
     def all_values(self) -> dict[str, tuple]:
@@ -93,11 +99,16 @@ class Space:
         ordinal = itertools.count()
         for number, problem in enumerate(self.problems):
             cannot = self.kernel.unsupported(problem, self.target) or ""
-            too_big = memory_rule(self.kernel, problem, self.device) if self.device is not None else None
+            too_big = (
+                memory_rule(self.kernel, problem, self.device) if self.device is not None else None
+            )
             seen: dict[bytes, Point] = {}
             for configs in _in_lists(self._configs(number), MOST_ASKED):
                 if cannot:
-                    yield from (Point(next(ordinal), number, config, "unsupported", (cannot,)) for config in configs)
+                    yield from (
+                        Point(next(ordinal), number, config, "unsupported", (cannot,))
+                        for config in configs
+                    )
                 else:
                     yield from self._judged(ordinal, number, configs, too_big, seen)
 
@@ -121,17 +132,31 @@ class Space:
             yield {**start, **dict(zip(names, combination, strict=True))}
 
     def _judged(
-        self, ordinal: Iterator[int], number: int, configs: list[Config], too_big: str | None, seen: dict[bytes, Point]
+        self,
+        ordinal: Iterator[int],
+        number: int,
+        configs: list[Config],
+        too_big: str | None,
+        seen: dict[bytes, Point],
     ) -> Iterator[Point]:
-        """The points of some configs of a problem: of each code the first is judged, and `seen` by those that follow."""
+        """The points of some configs of a problem: of each code the first is judged, and `seen` by
+        those that follow."""
         problem = self.problems[number]
         codes = self.kernel.codes(problem, configs, self.target)
-        first = {code: config for code, config in zip(reversed(codes), reversed(configs), strict=True) if code not in seen}
-        broken = dict(zip(first, self.kernel.broken(problem, list(first.values()), self.target), strict=True))
+        first = {
+            code: config
+            for code, config in zip(reversed(codes), reversed(configs), strict=True)
+            if code not in seen
+        }
+        broken = dict(
+            zip(first, self.kernel.broken(problem, list(first.values()), self.target), strict=True)
+        )
         for code, config in zip(codes, configs, strict=True):
             found = seen.get(code)
             if found is not None:
-                yield Point(next(ordinal), number, config, found.status, found.broken, found.ordinal)
+                yield Point(
+                    next(ordinal), number, config, found.status, found.broken, found.ordinal
+                )
                 continue
             rules = broken[code] + ((too_big,) if too_big else ())
             seen[code] = Point(next(ordinal), number, config, "pruned" if rules else "", rules)
@@ -142,24 +167,30 @@ def space_of(
     kernel: AskedKernel,
     target: Target,
     problems: Sequence[Problem],
-    values: dict[str, Sequence] | None = None,
+    values: Mapping[str, Sequence] | None = None,
     configs: Sequence[Config] = (),
     fixed: Config | None = None,
     device: Device | None = None,
     starts: Sequence[Config] = (),
 ) -> Space:
-    """A checked space. A knob in `fixed` takes that one value; one without values stands where its problem's config in `starts` has it,
-    or without `starts` takes what `offered_values` says. Pass configs are knobs by their TileLang name.
+    """A checked space. A knob in `fixed` takes that one value; one without values stands where its
+    problem's config in `starts` has it, or without `starts` takes what `offered_values` says. Pass
+    configs are knobs by their TileLang name.
 
-    Raises UnknownName for a knob that is not there, BadValue for a value it cannot take or a space that is too large.
+    Raises UnknownName for a knob that is not there, BadValue for a value it cannot take or a space
+    that is too large.
     """
     full = tuple(kernel.configs([{**(fixed or {}), **config} for config in configs], target))
-    named = {} if configs else _values(kernel, target, values or {}, fixed or {}, complete=not starts)
+    named = (
+        {} if configs else _values(kernel, target, values or {}, fixed or {}, complete=not starts)
+    )
     space = Space(kernel, target, tuple(problems), named, full, device, tuple(starts))
     if not space.problems:
         raise BadValue("a sweep needs at least one problem")
     if space.size > MOST_CONFIGS:
-        raise BadValue(f"the space holds {space.size:,} configs; at most {MOST_CONFIGS:,}: give fewer values")
+        raise BadValue(
+            f"the space holds {space.size:,} configs; at most {MOST_CONFIGS:,}: give fewer values"
+        )
     return space
 
 
@@ -173,10 +204,17 @@ def rule_kind(sentence: str) -> str:
     return _NUMBER.sub("#", sentence)
 
 
-def offered_values(kernel: AskedKernel, target: Target, given: dict[str, Sequence] | None = None) -> dict[str, tuple]:
-    """Values of each knob that has none in `given`: every choice made for the target; but where all of them, with those that are given,
-    make more than MOST_BY_DEFAULT configs, the knobs that the kernel declares last stay at the target's default."""
-    out = {knob.name: tuple(knob.offered(target.name)) for knob in kernel.knobs if knob.name not in (given or {})}
+def offered_values(
+    kernel: AskedKernel, target: Target, given: Mapping[str, Sequence] | None = None
+) -> dict[str, tuple]:
+    """Values of each knob that has none in `given`: every choice made for the target; but where all
+    of them, with those that are given, make more than MOST_BY_DEFAULT configs, the knobs that the
+    kernel declares last stay at the target's default."""
+    out = {
+        knob.name: tuple(knob.offered(target.name))
+        for knob in kernel.knobs
+        if knob.name not in (given or {})
+    }
     size = math.prod(len(found) for found in (*(given or {}).values(), *out.values()))
     usual = kernel.config({}, target)
     for knob in reversed(kernel.knobs):
@@ -186,17 +224,34 @@ def offered_values(kernel: AskedKernel, target: Target, given: dict[str, Sequenc
     return out
 
 
-def _values(kernel: AskedKernel, target: Target, values: dict[str, Sequence], fixed: Config, complete: bool) -> dict[str, tuple]:
+def _values(
+    kernel: AskedKernel,
+    target: Target,
+    values: Mapping[str, Sequence],
+    fixed: Config,
+    complete: bool,
+) -> dict[str, tuple]:
     known = {knob.name: knob for knob in kernel.knobs}
     for name in (*values, *fixed):
         if name not in known and "." not in name:
             raise UnknownName.of(f"knob of {kernel.name}", name, known)
         if name in values and name in fixed:
-            raise BadValue(f"{name} is to stay at {fixed[name]} and to be swept: give it with -k or with -s, not both")
+            raise BadValue(
+                f"{name} is to stay at {fixed[name]} and to be swept: give it with -k or"
+                " with -s, not both"
+            )
     asked = {name: (value,) for name, value in fixed.items()} | dict(values)
     asked |= offered_values(kernel, target, asked) if complete else {}
-    out = {name: tuple(knob.parse(value) for value in asked[name]) for name, knob in known.items() if name in asked}
-    out |= {name: tuple(parse_pass_config(name, value) for value in asked[name]) for name in sorted(asked) if "." in name}
+    out = {
+        name: tuple(knob.parse(value) for value in asked[name])
+        for name, knob in known.items()
+        if name in asked
+    }
+    out |= {
+        name: tuple(parse_pass_config(name, value) for value in asked[name])
+        for name in sorted(asked)
+        if "." in name
+    }
     empty = [name for name, found in out.items() if not found]
     if empty:
         raise BadValue(f"no values for {', '.join(empty)}; give at least one")

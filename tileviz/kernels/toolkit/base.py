@@ -7,6 +7,7 @@ neither TileLang nor torch: `T` imports TileLang on first use, torch is imported
 import functools
 import hashlib
 import inspect
+import os
 import sys
 import types
 from collections.abc import Callable
@@ -203,8 +204,7 @@ class Kernel:
     @property
     def source_hash(self) -> str:
         """Of the kernel's file and of those of ours that it imports from: what decides the tile program."""
-        files = _program_files(sys.modules[self.program.__module__])
-        return hashlib.sha256("".join(map(inspect.getsource, files)).encode()).hexdigest()[:16]
+        return _program_hash(sys.modules[self.program.__module__])
 
     def field(self, name: str):
         for f in self.fields:
@@ -218,6 +218,30 @@ DECLARED_WITH = (
     "toolkit.triton_baseline",
 )  # fmt: skip
 """Modules of `tileviz.kernels` that describe a kernel and do not run while its program is built."""
+
+
+Stamp = tuple[str, int, int]
+"""Path of a file, when it was last changed in nanoseconds, and its bytes."""
+
+_hashed: dict[types.ModuleType, tuple[tuple[Stamp, ...], str]] = {}
+"""The stamps of a program's files when they were read, and their hash. A page asks for many keys, and there are up to 15 files."""
+
+
+def _program_hash(module: types.ModuleType) -> str:
+    """Of the files that a kernel's program is made of, read again where one of them was edited."""
+    kept = _hashed.get(module)
+    if kept is not None and kept[0] == tuple(_stamp(path) for path, *_ in kept[0]):
+        return kept[1]
+    files = _program_files(module)
+    stamps = tuple(_stamp(str(file.__file__)) for file in files)  # before they are read: an edit meanwhile is noticed next time
+    found = hashlib.sha256("".join(map(inspect.getsource, files)).encode()).hexdigest()[:16]
+    _hashed[module] = stamps, found
+    return found
+
+
+def _stamp(path: str) -> Stamp:
+    found = os.stat(path)
+    return path, found.st_mtime_ns, found.st_size
 
 
 def _program_files(module: types.ModuleType) -> list[types.ModuleType]:

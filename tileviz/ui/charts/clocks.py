@@ -31,7 +31,8 @@ def clocks_frame(trial: Trial) -> pd.DataFrame:
 def clocks_figure(frame: pd.DataFrame) -> go.Figure:
     """Ours on top of the others; a mark on each reading that was held back, red unless it was the power cap alone."""
     data = []
-    for name, rows in reversed(list(frame.groupby("name", sort=False))):
+    for name in reversed(list(frame["name"].unique())):
+        rows = frame[frame["name"] == name]
         role = rows["role"].iloc[0]
         limited = rows["limit"] != ""
         data.append(
@@ -45,8 +46,8 @@ def clocks_figure(frame: pd.DataFrame) -> go.Figure:
                     "color": [style.OTHER_BASELINE if limit == CAPPED else style.FAILED for limit in rows["limit"]],
                 },
                 customdata=[
-                    f"{html.escape(name)}: {row.mhz:,.0f} MHz{f', {html.escape(row.limit)}' if row.limit else ''}"
-                    for row in rows.itertuples()
+                    f"{html.escape(name)}: {mhz:,.0f} MHz{f', {html.escape(limit)}' if limit else ''}"
+                    for mhz, limit in zip(rows["mhz"], rows["limit"], strict=True)
                 ],
                 hovertemplate="%{customdata}<extra></extra>",
             )

@@ -1,4 +1,4 @@
-"""How often each class of instruction is written in the texts of an artifact."""
+"""How often each class of instruction occurs in the texts of an artifact."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,5 @@
-"""Where in an output the errors lie: a cell a block, coloured by its share of wrong elements, or by its worst error over its bound."""
+"""Where in an output the errors lie: one cell per block, coloured by its share of wrong elements, or
+else by its worst error as a share of the bound."""
 
 import math
 

@@ -35,12 +35,12 @@ def latency_frame(trial: Trial) -> pd.DataFrame:
     rows = []
     if trial.timing is not None and trial.timing.n:
         rows.append(_row("this config", "ours", trial.timing, trial.kernel))
-    timed = [b for b in trial.baselines if b.timing is not None and b.timing.n and _same_timer(trial.timing, b.timing)]
-    for baseline in sorted(timed, key=lambda b: b.timing.median_us):
+    timed = [(b, b.timing) for b in trial.baselines if b.timing is not None and b.timing.n and _same_timer(trial.timing, b.timing)]
+    for baseline, timing in sorted(timed, key=lambda each: each[1].median_us):
         role = "best baseline" if best is not None and baseline.name == best.name else "other baseline"
         failed = baseline.status != "ok" or (baseline.verdict is not None and not baseline.verdict.ok)
         launched, _ = kernel_names.split_picked(baseline.kernel_name)
-        rows.append(_row(baseline.title, "failed" if failed else role, baseline.timing, kernel_names.readable(launched)))
+        rows.append(_row(baseline.title, "failed" if failed else role, timing, kernel_names.readable(launched)))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 

@@ -59,8 +59,8 @@ def samples_figure(frame: pd.DataFrame) -> go.Figure:
     if top is None:
         return go.Figure(strip, style.layout(252, x, y, shapes=[band, median]))
     end, bottom = top / divisor, float(values.min())
-    y["range"] = [bottom - 0.05 * (end - bottom), end]
-    return go.Figure([strip, _above(frame[frame["us"] > top], end)], style.layout(252, x, y, shapes=[band, median]))
+    cut = {**y, "range": [bottom - 0.05 * (end - bottom), end]}
+    return go.Figure([strip, _above(frame[frame["us"] > top], end)], style.layout(252, x, cut, shapes=[band, median]))
 
 
 def _above(frame: pd.DataFrame, end: float) -> go.Scatter:

@@ -1,4 +1,4 @@
-"""Where the elements of a tile lie: a picture with one cell an element."""
+"""Where the elements of a tile lie: a picture with one cell per element."""
 
 import plotly.graph_objects as go
 

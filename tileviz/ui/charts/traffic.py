@@ -1,4 +1,5 @@
-"""Bytes that a chain of launches moves through each level of memory, beside those of one fused launch: a model, drawn as bars."""
+"""Bars of the bytes that a chain of launches moves through each level of memory, beside those of one
+fused launch: a model, not a measurement."""
 
 import html
 
@@ -54,7 +55,8 @@ _ABOVE = {"y": 1, "xref": "paper", "yref": "paper", "xanchor": "left", "yanchor"
 
 
 def _piece(part: pd.DataFrame, axis: str) -> go.Bar:
-    told = [[size_bytes(row.bytes), html.escape(row.step), html.escape(row.formula)] for row in part.itertuples()]
+    pieces = zip(part["bytes"], part["step"], part["formula"], strict=True)
+    told = [[size_bytes(moved), html.escape(step), html.escape(formula)] for moved, step, formula in pieces]
     return go.Bar(
         x=part["bytes"], y=[html.escape(title) for title in part["title"]], orientation="h", xaxis=f"x{axis}", yaxis=f"y{axis}",
         marker={"color": [style.COLOURS[role] for role in part["role"]], "line": {"color": "rgba(255,255,255,0.75)", "width": 1}},

@@ -124,12 +124,13 @@ def _draw(left: Artifact, right: Artifact, kernel: AskedKernel) -> None:
             "Show", [ALL, CHANGED, *(cls.title for cls in lens.CLASSES)], key="diff_show", label_visibility="collapsed", width=220
         )
     views = [texts.view(artifact, kernel, title if title in options else options[-1]) for artifact in (left, right)]
-    for name, view in zip("AB", views, strict=True):
-        if view.text is None:
-            st.info(plain(f"{name}: {view.missing}"))
-            return
-    _summary(left, right, views)
-    columns = aligned(views[0].text, views[1].text, views[0].language, shown)
+    ours, theirs = (view.text for view in views)
+    if ours is None or theirs is None:
+        name, view = ("A", views[0]) if ours is None else ("B", views[1])
+        st.info(plain(f"{name}: {view.missing}"))
+        return
+    _summary(left, right, found(ours, theirs, views[0].language))
+    columns = aligned(ours, theirs, views[0].language, shown)
     classes = code.lit("", views[0].language)[0] if views[0].language in lens.LANGUAGES else []
     both = [title for title in options if all(title in texts.there(each) for each in (left, right))]
     step = next_text(session.DIFF_TEXT, both, views[0].title)
@@ -141,14 +142,13 @@ def _draw(left: Artifact, right: Artifact, kernel: AskedKernel) -> None:
             code_pane(text, key=f"diff_{name}", height=HEIGHT, group="diff", together=True, on_step=step)
 
 
-def _summary(left: Artifact, right: Artifact, views: list[texts.View]) -> None:
+def _summary(left: Artifact, right: Artifact, between: difference.Diff) -> None:
     """Changed counts, then resources that differ."""
-    changes = found(views[0].text, views[1].text, views[0].language).changes
-    words = [change.words for change in changes[:MOST_CHANGES]]
-    more = len(changes) - len(words)
+    words = [change.words for change in between.changes[:MOST_CHANGES]]
+    more = len(between.changes) - len(words)
     if words:
         st.markdown(f"**{plain(', '.join(words))}**" + (f" and {more} more" if more > 0 else ""), help="From A to B; static counts.")
-    elif found(views[0].text, views[1].text, views[0].language).is_same:
+    elif between.is_same:
         st.success("The same code, up to the names of registers and labels.")
     frame = resource_frame(left, right)
     if not frame.empty:

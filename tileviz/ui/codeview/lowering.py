@@ -69,9 +69,11 @@ def _passes(found: StoredReading, request: Request) -> None:
         reports.draw(found.report, "TileLang's own report", key="report", file=f"{request.kernel}_{request.target}_lowering.html")
 
 
-def _first_large(shown: list) -> tuple[int, dict | None]:
+def _first_large(shown: list[tuple[int, dict]]) -> tuple[int, dict | None]:
     """Where to start reading: the pass that turns tile operations into loops and instructions, else the one that changed most."""
-    return max(shown, key=lambda item: (item[1]["name"] == "LowerTileOp", item[1]["added"] + item[1]["removed"]), default=(0, None))
+    if not shown:
+        return 0, None
+    return max(shown, key=lambda item: (item[1]["name"] == "LowerTileOp", item[1]["added"] + item[1]["removed"]))
 
 
 def pass_frame(shown: list[tuple[int, dict]]) -> pd.DataFrame:

@@ -127,7 +127,7 @@ def body(chosen: Chosen, request: Request | None, job: JobView | None, word: str
     artifact = store().artifact(request.key) if request is not None else None
     there = recorded.same(request) if artifact is None and not running else None
     artifact = artifact or (store().artifact(there.artifact) if there is not None and there.artifact else None)
-    if artifact is None:
+    if request is None or artifact is None:
         _nothing_yet(chosen, request, running)
         return
     if there is not None:
@@ -162,7 +162,9 @@ def _recorded(chosen: Chosen, request: Request | None) -> bool:
     tuned = recorded.nearest(chosen.kernel, request, chosen)
     trial = store().trial(tuned.trial) if tuned is not None else None
     artifact = store().artifact(trial.artifact) if trial is not None and trial.artifact else None
-    if artifact is None or any(not known.recorded for known in recent.compiled(chosen.kernel.name)):
+    if tuned is None or trial is None or artifact is None:
+        return False
+    if any(not known.recorded for known in recent.compiled(chosen.kernel.name)):
         return False
     there = Request("compile", trial.kernel, trial.problem, trial.config, trial.target)  # as it was, whatever the kernel takes by now
     with st.container(border=True, key="recorded", gap="small"):

@@ -94,7 +94,7 @@ def _side(side: str, artifact: Artifact, kernel: AskedKernel) -> Click | None:
             st.info(plain(view.missing))
         return None
     file, step = texts.file_name(artifact, kernel, chosen), next_text(side, texts.there(artifact), chosen)
-    return pane(view, key=f"pane_{side}", file=file, line=asked_line(chosen), on_step=step)
+    return pane(view, view.text, key=f"pane_{side}", file=file, line=asked_line(chosen), on_step=step)
 
 
 def next_text(side: str, titles: Sequence[str], shown: str) -> Callable[[int], None]:
@@ -107,12 +107,14 @@ def next_text(side: str, titles: Sequence[str], shown: str) -> Callable[[int], N
     return step
 
 
-def pane(view: View, *, key: str, file: str, line: int | None = None, on_step: Callable[[int], None] | None = None) -> Click | None:
-    """One view in a pane, with every instruction class lit. Gives the last click on a line."""
-    classes, spans = code.lit(view.text, view.language) if view.language in lens.LANGUAGES else ([], [])
+def pane(
+    view: View, content: str, *, key: str, file: str, line: int | None = None, on_step: Callable[[int], None] | None = None
+) -> Click | None:
+    """One view, whose text is `content`, in a pane, with every instruction class lit. Gives the last click on a line."""
+    classes, spans = code.lit(content, view.language) if view.language in lens.LANGUAGES else ([], [])
     text = Text(
-        view.text, view.language, view.title, file, classes, spans, view.links, view.numbers, note=view.note, top=view.top,
-        tips=tips(view.text, view.language),
+        content, view.language, view.title, file, classes, spans, view.links, view.numbers, note=view.note, top=view.top,
+        tips=tips(content, view.language),
     )  # fmt: skip
     return code_pane(text, key=key, line=line, linked=True, height=HEIGHT, group="code", on_step=on_step)
 

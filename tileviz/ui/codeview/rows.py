@@ -1,4 +1,4 @@
-"""A difference as two texts of equal length, line beside line, for two panes that scroll as one."""
+"""A diff as two texts with the same number of lines, for two panes that scroll together."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

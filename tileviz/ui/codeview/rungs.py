@@ -25,7 +25,7 @@ def draw(request: Request) -> None:
     """The tab: what is known, and the button that compiles the rest."""
     steps = ladder.rungs(store(), request.kernel, request.problem, request.config)
     left = [rung for rung in steps if rung.is_open]
-    waiting.adopt(NAME, "compile", {rung.request.key for rung in left})
+    waiting.adopt(NAME, "compile", {rung.request.key for rung in left if rung.request is not None})
     if not waiting.draw(NAME) and left:
         words = "Compile for every architecture" if len(left) == len(steps) else f"Compile the {len(left)} that are missing"
         if st.button(words, key="climb"):

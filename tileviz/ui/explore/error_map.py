@@ -14,10 +14,11 @@ TITLE = "Where the errors lie"
 
 def draw(trial: Trial) -> None:
     """Nothing where no map was kept."""
-    found = trial.verdict.errors if trial.verdict is not None else None
-    if found is None:
+    verdict = trial.verdict
+    found = verdict.errors if verdict is not None else None
+    if verdict is None or found is None:
         return
-    if not trial.verdict.ok:
+    if not verdict.ok:
         st.header(TITLE, anchor=False)
         _map(found)
         return

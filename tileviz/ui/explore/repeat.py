@@ -1,4 +1,4 @@
-"""The bottom of Explore: how to get this again, and the last runs of this kernel."""
+"""The bottom of Explore: how to repeat the result, and the last runs of this kernel."""
 
 import pandas as pd
 import streamlit as st

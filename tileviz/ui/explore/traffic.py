@@ -6,7 +6,7 @@ import streamlit as st
 from tileviz import kernels
 from tileviz.bench import ncu
 from tileviz.engine import requests
-from tileviz.engine.options import Measuring, Where
+from tileviz.engine.options import INPUTS, Measuring, Where, check_word
 from tileviz.errors import TilevizError
 from tileviz.formats import age, duration_us, percent, significant, size_bytes
 from tileviz.records import Chain, Trial
@@ -130,7 +130,7 @@ def _start(trial: Trial) -> None:
             trial.problem,
             trial.config,
             where=Where(None, trial.device, places.devices()),
-            measuring=Measuring(inputs=trial.inputs, seed=trial.seed),
+            measuring=Measuring(inputs=check_word("inputs", trial.inputs, INPUTS), seed=trial.seed),
         )
     except TilevizError as error:
         links.note([f"This result cannot be profiled here: {error.message}."])

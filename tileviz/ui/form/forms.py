@@ -83,7 +83,7 @@ def problem(kernel: AskedKernel, chosen: Place) -> tuple[Problem | None, dict[st
         if offered:
             st.menu_button(
                 "Known sizes", list(offered), key=session.PRESET, type="tertiary", on_click=_preset_chosen, args=(kernel, chosen),
-                format_func=offered.get,
+                format_func=lambda name: offered.get(name, name),
             )  # fmt: skip
     typed = [f for f in kernel.fields if not isinstance(f, (Choice, Flag))]
     for row in _rows(typed, SIZES_IN_A_ROW):

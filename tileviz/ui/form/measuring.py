@@ -1,10 +1,12 @@
-"""How a run is measured and on which data: the small expander under the knobs, and what it makes of a request and a stored result."""
+"""The Measuring expander under the knobs: how a run is measured and on which data. Also says where a
+stored result was measured otherwise."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import streamlit as st
 
 from tileviz.engine import options as engine
+from tileviz.engine.options import FlushMode, Inputs, L2Mode, Word
 from tileviz.engine.requests import Request
 from tileviz.records import Trial
 from tileviz.ui import session
@@ -30,10 +32,10 @@ SEED_HELP = "Of the random inputs: the same seed draws the same numbers."
 class Measuring:
     """`options.Measuring` as it stands in the form: the seed is a text, since it is typed."""
 
-    inputs: str = "normal"
+    inputs: Inputs = "normal"
     seed: str = "0"
-    l2: str = "cold"
-    flush: str = "read"
+    l2: L2Mode = "cold"
+    flush: FlushMode = "read"
 
     @property
     def asked(self) -> engine.Measuring:
@@ -60,18 +62,26 @@ def draw(chosen: Place) -> tuple[Measuring, dict[str, str]]:
         return PLAIN, {}
     known = st.session_state.setdefault(session.MEASURING, {})
     with st.expander("Measuring", icon=":material/timer:"):
-        values = {"inputs": _choice(session.INPUTS, engine.INPUTS, INPUTS_HELP, known)}
-        values["seed"] = _seed(known)
-        if chosen.target.is_cuda:
-            values["l2"] = _choice(session.L2, engine.L2_MODES, L2_HELP, known)
-            if values["l2"] == "cold":
-                values["flush"] = _choice(session.FLUSH, engine.FLUSHES, FLUSH_HELP, known)
-        st.session_state[session.MEASURING] = {**known, **values}
-        wrong = seed_mistake(values["seed"])
+        how = _chosen(chosen, known)
+        wrong = seed_mistake(how.seed)
         if wrong:
             st.markdown(f":red[:small[{plain(wrong)}]]")
             return PLAIN, {"seed": wrong}
-    return Measuring(**values), {}
+    return how, {}
+
+
+def _chosen(chosen: Place, known: dict[str, str]) -> Measuring:
+    """The widgets. What they say is kept; one that this place has no use for is not drawn, and stands as it always is."""
+    how = Measuring(_choice(session.INPUTS, engine.INPUTS, PLAIN.inputs, INPUTS_HELP, known), _seed(known))
+    drawn = {session.INPUTS: how.inputs, session.SEED: how.seed}
+    if chosen.target.is_cuda:
+        how = replace(how, l2=_choice(session.L2, engine.L2_MODES, PLAIN.l2, L2_HELP, known))
+        drawn[session.L2] = how.l2
+        if how.l2 == "cold":
+            how = replace(how, flush=_choice(session.FLUSH, engine.FLUSHES, PLAIN.flush, FLUSH_HELP, known))
+            drawn[session.FLUSH] = how.flush
+    st.session_state[session.MEASURING] = {**known, **drawn}
+    return how
 
 
 def differences(request: Request, trial: Trial) -> str:
@@ -102,9 +112,8 @@ def l2_of(request: Request) -> str:
     return "warm" if request.l2 == "warm" or request.flush == "none" else "cold"
 
 
-def _choice(name: str, offered: tuple[str, ...], help: str, known: dict[str, str]) -> str:
+def _choice(name: str, offered: tuple[Word, ...], default: Word, help: str, known: dict[str, str]) -> Word:
     _remember(name, known)
-    default = getattr(PLAIN, name)
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         st.caption(name if name != "l2" else "L2", help=help, width=CAPTION_WIDTH)
         if len(offered) > 3:

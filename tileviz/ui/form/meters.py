@@ -1,4 +1,5 @@
-"""The rules under the knobs, live: what this config takes of the target's limits before anything is compiled."""
+"""The meters under the knobs: how much of the target's limits this config takes, known before
+anything is compiled."""
 
 from dataclasses import dataclass
 
@@ -7,7 +8,7 @@ import streamlit as st
 from tileviz.errors import TilevizError
 from tileviz.formats import assignments
 from tileviz.kernels.toolkit.rules import CPU_STACK_LIMIT
-from tileviz.records import Config, Estimate, Target
+from tileviz.records import Config, Estimate, Problem, Target
 from tileviz.ui import session
 from tileviz.ui.form import held
 from tileviz.ui.form.forms import Chosen
@@ -79,13 +80,14 @@ def draw(chosen: Chosen, estimate: Estimate | None, broken: tuple[str, ...]) -> 
         st.markdown(f":red[:small[{plain(sentence)}]]")
     for sentence in estimate.notes:
         st.markdown(f":orange[:small[{plain(sentence)}]]")
-    if any(knob.name == "num_stages" for knob in chosen.kernel.knobs) and chosen.place.target.is_cuda:
-        _fit_button(chosen, estimate)
+    has_stages = any(knob.name == "num_stages" for knob in chosen.kernel.knobs)
+    if has_stages and chosen.place.target.is_cuda and chosen.problem is not None and chosen.config is not None:
+        _fit_button(chosen, chosen.problem, chosen.config, estimate)
 
 
-def _fit_button(chosen: Chosen, estimate: Estimate) -> None:
+def _fit_button(chosen: Chosen, problem: Problem, config: Config, estimate: Estimate) -> None:
     st.button(
-        "Fit to this device", key="_fit", on_click=_fit, args=(chosen,), disabled=not estimate.broken, width="stretch",
+        "Fit to this device", key="_fit", on_click=_fit, args=(chosen, problem, config), disabled=not estimate.broken, width="stretch",
         icon=":material/compress:",
         help="Lowers num_stages until shared memory fits. Nothing to do while no rule is broken.",
     )  # fmt: skip
@@ -95,16 +97,16 @@ def _fit_button(chosen: Chosen, estimate: Estimate) -> None:
 
 
 @guarded
-def _fit(chosen: Chosen) -> None:
+def _fit(chosen: Chosen, problem: Problem, config: Config) -> None:
     """In the callback, before the form is drawn again."""
     from tileviz.kernels.toolkit.fit import fit
 
     try:
-        fitted = fit(chosen.kernel, chosen.problem, chosen.config, chosen.place.target)
+        fitted = fit(chosen.kernel, problem, config, chosen.place.target)
     except TilevizError as error:
         st.session_state[session.FIT_SAID] = error.message
         return
-    changed = _changes(chosen.config, fitted)
+    changed = _changes(config, fitted)
     held.put(chosen.kernel, changed)
     st.session_state[session.FIT_SAID] = f"Set {assignments(changed)}." if changed else "It fits already."
 

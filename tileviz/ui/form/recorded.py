@@ -1,4 +1,5 @@
-"""The recorded results on Explore: a whole one where nothing was measured here yet, and a few lines beside what was.
+"""Recorded results on Explore: a whole one where this machine has none, else a few lines beside its
+own.
 
 Imports pandas and plotly, so it is imported after the form is on the screen.
 """
@@ -50,7 +51,7 @@ def draw_whole(chosen: Chosen, request: Request | None, numbers: Callable[[Trial
     """A recorded result in full, for a page that has none of this machine; `numbers` draws it."""
     tuned = nearest(chosen.kernel, request, chosen)
     trial = store().trial(tuned.trial) if tuned is not None else None
-    if trial is None:
+    if tuned is None or trial is None:
         return
     with st.container(border=True, key="recorded", gap="small"):
         st.markdown(f":material/bookmark: **{plain(title(trial))}**", help=WHAT_RECORDED_IS)

@@ -1,4 +1,5 @@
-"""The sidebar of Explore and Code: the form from top to bottom, the request that it makes, and the job of a press."""
+"""The sidebar of Explore and Code: the form from top to bottom, the request that it makes, and the
+job that a press starts."""
 
 from collections.abc import Callable
 
@@ -51,7 +52,7 @@ def request_of(chosen: Chosen) -> tuple[Request | None, str]:
 
 
 def estimate(chosen: Chosen) -> Estimate | None:
-    if not chosen.complete:
+    if chosen.problem is None or chosen.config is None:
         return None
     return chosen.kernel.rules(chosen.problem, chosen.config, chosen.place.target)
 

@@ -23,7 +23,7 @@ def draw(kernel: AskedKernel, chosen: Place, problem: Problem | None, start: Def
     offered = preset_of(kernel, chosen, problem) if problem is not None else None
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         st.markdown("**Knobs**", help=TITLE_HELP)
-        if offered is None:
+        if problem is None or offered is None:
             return
         st.space("stretch")
         if start.preset is None:

@@ -1,1 +1,1 @@
-"""What several pages draw with, and what reads for them; nothing here knows a page."""
+"""What several pages share: what they draw with, and reads of the store. Nothing here knows a page."""

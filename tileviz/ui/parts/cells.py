@@ -1,4 +1,5 @@
-"""Words of others in a table: Streamlit lets its cells be taken along as CSV, and a spreadsheet takes some texts for formulas."""
+"""Keeps outside text in a table from becoming a formula: a table can be saved as CSV, and a
+spreadsheet runs what looks like one."""
 
 import pandas as pd
 

@@ -20,14 +20,15 @@ def definitions(source: str, roots: tuple[str, ...]) -> str:
     tree = ast.parse(source)
     kept = _needed(tree, roots)
     modules = _kernel_modules(tree)
-    borrowed = sorted({(n.value.id, n.attr) for node in kept for n in ast.walk(node) if _is_borrowed(n, modules)})
+    borrowed = sorted({pair for node in kept for n in ast.walk(node) if (pair := _borrowed(n, modules)) is not None})
     used = {n.id for node in kept for n in ast.walk(node) if isinstance(n, ast.Name)} | set(roots)
-    imports = [ast.get_source_segment(source, n) for n in kept if isinstance(n, (ast.Import, ast.ImportFrom)) and not _is_ours(n)]
+    imported = (ast.get_source_segment(source, n) for n in kept if isinstance(n, (ast.Import, ast.ImportFrom)) and not _is_ours(n))
+    imports = [text for text in imported if text is not None]
     own = [_segment(source, n) for n in kept if not isinstance(n, (ast.Import, ast.ImportFrom))]
     for module, name in borrowed:
         own = [re.sub(rf"\b{module}\.{name}\b", f"{module}_{name}", text) for text in own]
     parts = ["\n".join(imports)] if imports else []
-    parts += [definitions(_source(n.module), tuple(a.name for a in n.names if a.name in used)) for n in kept if _is_of_kernels(n)]
+    parts += [definitions(_source(module), tuple(a for a in names if a in used)) for module, names in map(_of_kernels, kept) if module]
     return "\n\n\n".join([*parts, *(_borrow(modules[module], name, f"{module}_{name}") for module, name in borrowed), *own])
 
 
@@ -66,12 +67,15 @@ def _names_of(node: ast.stmt) -> list[str]:
 
 def _kernel_modules(tree: ast.Module) -> dict[str, str]:
     """{name in this file: full name} of the kernel modules that it imports."""
-    named = [(n.module, a) for n in tree.body if _is_under_kernels(n) for a in n.names]
+    named = [(module, a) for n in tree.body for module, names in [_under_kernels(n)] for a in names]
     return {a.asname or a.name: f"{module}.{a.name}" for module, a in named if _is_module(f"{module}.{a.name}")}
 
 
-def _is_under_kernels(node: ast.stmt) -> bool:
-    return isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith(f"{KERNELS}.")
+def _under_kernels(node: ast.stmt) -> tuple[str, list[ast.alias]]:
+    """(module, names) of an import from under KERNELS; of any other statement ("", [])."""
+    if isinstance(node, ast.ImportFrom) and node.module and f"{node.module}.".startswith(f"{KERNELS}."):
+        return node.module, node.names
+    return "", []
 
 
 @functools.cache
@@ -83,19 +87,32 @@ def _is_module(name: str) -> bool:
         return False
 
 
-def _is_borrowed(node: ast.AST, modules: dict[str, str]) -> bool:
-    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules
+def _borrowed(node: ast.AST, modules: dict[str, str]) -> tuple[str, str] | None:
+    """(module, name) of a use such as `gemm.reference`; None of anything else."""
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules:
+        return node.value.id, node.attr
+    return None
 
 
 def _segment(source: str, node: ast.stmt) -> str:
     """Text of a definition with its decorators."""
+    rows = _rows(node)
+    return "\n".join(source.splitlines()[rows.start - 1 : rows.stop - 1])
+
+
+def _rows(node: ast.stmt) -> range:
+    """Lines of a definition with its decorators, from 1."""
     first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
-    return "\n".join(source.splitlines()[first - 1 : node.end_lineno])
+    return range(first, (node.end_lineno or node.lineno) + 1)
 
 
-def _is_of_kernels(node: ast.stmt) -> bool:
-    """`from tileviz.kernels.toolkit.tiles import DTYPE_BYTES`; but base gives only declarations, and `T`."""
-    return _is_under_kernels(node) and node.module != BASE and not all(_is_module(f"{node.module}.{a.name}") for a in node.names)
+def _of_kernels(node: ast.stmt) -> tuple[str, list[str]]:
+    """(module, names) of `from tileviz.kernels.toolkit.tiles import DTYPE_BYTES`; but base gives only declarations, and `T`: of it, and of
+    any other statement, ("", [])."""
+    module, names = _under_kernels(node)
+    if module in ("", BASE) or all(_is_module(f"{module}.{a.name}") for a in names):
+        return "", []
+    return module, [a.name for a in names]
 
 
 def _is_ours(node: ast.stmt) -> bool:
@@ -123,8 +140,8 @@ def numbered(source: str, roots: tuple[str, ...]) -> tuple[tuple[int, str], ...]
     for node in _needed(tree, roots):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             continue
-        first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
-        if out and first > out[-1][0] + 1:
+        rows = _rows(node)
+        if out and rows.start > out[-1][0] + 1:
             out.append((0, ""))
-        out += [(number, lines[number - 1]) for number in range(first, node.end_lineno + 1)]
+        out += [(number, lines[number - 1]) for number in rows]
     return tuple(out)

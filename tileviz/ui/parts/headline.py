@@ -4,7 +4,7 @@ import streamlit as st
 
 from tileviz import formats
 from tileviz.bench.roofline import bound_by_rates, why_over
-from tileviz.formats import duration_us, percent, significant, small_percent
+from tileviz.formats import Colour, duration_us, percent, significant, small_percent
 from tileviz.measured import Roofline, Timing, Verdict, fastest_baseline
 from tileviz.records import Trial
 from tileviz.ui.parts import flop_count
@@ -156,8 +156,9 @@ def shares(point: Roofline | None) -> tuple[str, list[str]]:
 
 def speedup(trial: Trial, running: bool) -> None:
     best = fastest_baseline(trial.baselines)
+    against = best.comparison if best is not None else None
     label = "Against the fastest baseline"
-    if best is None:
+    if best is None or against is None:
         why = "baselines are still running" if running else _no_baseline(trial)
         _cell(
             label,
@@ -170,11 +171,11 @@ def speedup(trial: Trial, running: bool) -> None:
     if trial.timing is not None and trial.timing.launch_bound:
         _cell(label, "-", "launch-bound: not ranked", "gray", f"The fastest is {best.title}; times this short are those of a launch.")
         return
-    word, colour = formats.COMPARED[best.comparison.verdict]
-    told = f"Their median over ours is {significant(best.comparison.ratio)}, 95 % interval {formats.interval(best.comparison)}: above 1"
+    word, colour = formats.COMPARED[against.verdict]
+    told = f"Their median over ours is {significant(against.ratio)}, 95 % interval {formats.interval(against)}: above 1"
     told += " this config is faster, and an interval that holds 1 is a tie."
     told += f" Math: {best.math_mode}." if best.math_mode else ""
-    _cell(label, formats.compared_value(best.comparison), f"{word} {best.title}", colour, told)
+    _cell(label, formats.compared_value(against), f"{word} {best.title}", colour, told)
 
 
 def _no_baseline(trial: Trial) -> str:
@@ -190,7 +191,7 @@ def _formulas(trial: Trial) -> str:
     return f"{flops}Model bytes = {cost.bytes_formula} = {formats.count(cost.bytes)}."
 
 
-def _cell(label: str, value: str, below: str, colour: str, help: str) -> None:
+def _cell(label: str, value: str, below: str, colour: Colour, help: str) -> None:
     st.metric(label, value, plain(below), delta_color=colour, delta_arrow="off", help=plain(help), border=True, height="stretch")
 
 

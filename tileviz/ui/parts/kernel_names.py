@@ -1,4 +1,5 @@
-"""Names of launched kernels as a person reads them: mangled C++ opened, templates cut to what they are about, the rest shortened."""
+"""Names of launched kernels as a person reads them: demangled, template arguments cut to what tells
+kernels apart, and long ones shortened."""
 
 import re
 

@@ -49,8 +49,9 @@ def start(request: Request) -> str:
     return job
 
 
-def _has_news(job: JobView) -> bool:
-    return not job.active or job.artifact is not None or job.trial is not None
+def _has_news(job: JobView | None) -> bool:
+    """True also of a job that is gone: there is nothing to wait for."""
+    return job is None or not job.active or job.artifact is not None or job.trial is not None
 
 
 def attached() -> JobView | None:

@@ -1,4 +1,5 @@
-"""Which result a page shows for what the form says now, and whether it is for these knobs."""
+"""Chooses the result that a page shows for the form as it stands, and tells whether it is for these
+knobs."""
 
 from dataclasses import dataclass
 
@@ -83,7 +84,7 @@ def forget() -> None:
 
 def _candidates(request: Request | None, job: JobView | None):
     own = store().trial(job.trial) if job is not None and job.trial else None
-    stopped = own is not None and not job.active and own.status == "cancelled"
+    stopped = own is not None and own.status == "cancelled" and job is not None and not job.active
     if not stopped:
         yield own
     linked = session.linked(session.TRIAL)

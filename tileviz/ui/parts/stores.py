@@ -1,4 +1,4 @@
-"""The store, opened once a server, and reads of it that a page makes more than once."""
+"""The store, opened once per server, and the reads of it that several parts of a page need."""
 
 import streamlit as st
 

@@ -2,7 +2,7 @@
 
 import functools
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 
 import streamlit as st
@@ -26,14 +26,14 @@ def show(error: TilevizError) -> None:
 
 
 @contextmanager
-def caught() -> Iterator[None]:
+def caught() -> Generator[None]:
     """Shows any failure inside as a sentence."""
     try:
         yield
     except TilevizError as error:
         LOG.info("shown on the page: %s", error.message)
         show(error)
-    except Exception:
+    except Exception:  # the outermost place of every page, fragment and callback: a fault of ours is never a traceback there
         LOG.exception("a page failed")
         st.error("This part of the page failed. The server's log has the details; reload to try again.", icon=":material/error:")
 

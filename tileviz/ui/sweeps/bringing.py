@@ -1,4 +1,4 @@
-"""Brings in the sweep of an exported file."""
+"""Imports a sweep from an exported file."""
 
 import streamlit as st
 
@@ -29,4 +29,6 @@ def _brought() -> None:
 
 def bring(content: bytes, name: str) -> None:
     """Stores the sweep and opens it. Raises BadRequest for a file that holds none."""
-    address.open_sweep(store().sweep(results.bring_in_content(store(), content, name)))
+    view = store().sweep(results.bring_in_content(store(), content, name))
+    if view is not None:  # another session may have deleted it by now
+        address.open_sweep(view)

@@ -215,10 +215,11 @@ def determinism(trial: Trial | None) -> list[str]:
 
 def baseline_words(trial: Trial | None) -> str:
     """`Baselines: cuBLAS 211 us (1.05x), eager 212 us (tie)`, the fastest first; their time over ours where it is clear."""
-    timed = [b for b in trial.baselines if b.status == "ok" and b.timing is not None and b.timing.n] if trial is not None else []
+    baselines = trial.baselines if trial is not None else ()
+    timed = [(b.timing.median_us, b) for b in baselines if b.status == "ok" and b.timing is not None and b.timing.n]
     told = [
-        f"{b.title} {duration_us(b.timing.median_us)}" + (f" ({compared_value(b.comparison)})" if b.comparison else "")
-        for b in sorted(timed, key=lambda b: b.timing.median_us)
+        f"{b.title} {duration_us(us)}" + (f" ({compared_value(b.comparison)})" if b.comparison else "")
+        for us, b in sorted(timed, key=lambda each: each[0])
     ]
     return f"Baselines, their time over ours: {', '.join(told)}" if told else ""
 

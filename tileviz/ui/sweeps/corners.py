@@ -1,4 +1,4 @@
-"""Corners of a space: values of knobs that go together with no config that may run, and the rule that says so."""
+"""Corners of a space: knob values with which every config breaks a rule, and the rule."""
 
 import itertools
 from collections.abc import Sequence
@@ -27,9 +27,10 @@ def corners(table: SweepTable, rows: pd.DataFrame, names: Sequence[str]) -> list
     """The corners over these knobs, among these rows of the table."""
     keys = [table.knobs.loc[rows.index, name] for name in names]
     found = []
-    for values, group in rows.groupby(keys, sort=False):
+    for _, group in rows.groupby(keys, sort=False):
         if (group["kind"] == PRUNED).all():
-            found.append(Corner(dict(zip(names, values, strict=True)), len(group), group["reason"].iloc[0] or "no reason was given"))
+            values = {name: table.knobs.at[group.index[0], name] for name in names}
+            found.append(Corner(values, len(group), group["reason"].iloc[0] or "no reason was given"))
     return found
 
 

@@ -92,7 +92,7 @@ def effects_figure(frame: pd.DataFrame) -> go.Figure:
 
 def failure_figure(frame: pd.DataFrame) -> go.Figure:
     """A bar for each value of each knob: the share of its configs that were measured, failed, or broke a rule."""
-    names = [f"{html.escape(row.knob)}={html.escape(row.value)}" for row in frame.itertuples()]
+    names = [f"{html.escape(knob)}={html.escape(value)}" for knob, value in zip(frame["knob"], frame["value"], strict=True)]
     parts = (("measured", "measured", style.OURS), ("failed", "failed", style.FAILED), ("pruned", "pruned", style.PRUNED))
     data = [
         {

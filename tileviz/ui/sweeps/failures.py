@@ -1,4 +1,4 @@
-"""What did not give a time, by kind and reason."""
+"""The configs that gave no time, by kind and reason."""
 
 import pandas as pd
 
@@ -27,13 +27,13 @@ def failure_table(frame: pd.DataFrame) -> pd.DataFrame:
     """The same as text cells."""
     rows = [
         {
-            "what": row.status.replace("_", " "),
-            "configs": f"{row.configs:,}",
-            "share": percent(row.share),
-            "for example": row.example or SENTENCES.get(row.status, ""),
-            "config": f"{row.ordinal}",
+            "what": row["status"].replace("_", " "),
+            "configs": f"{row['configs']:,}",
+            "share": percent(row["share"]),
+            "for example": row["example"] or SENTENCES.get(row["status"], ""),
+            "config": f"{row['ordinal']}",
         }
-        for row in frame.itertuples()
+        for row in frame.to_dict("records")
     ]
     return pd.DataFrame(rows, columns=["what", "configs", "share", "for example", "config"])
 

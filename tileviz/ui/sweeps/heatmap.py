@@ -1,4 +1,6 @@
-"""The heatmap of a sweep: two knobs, the others reduced or fixed. Only what was measured has a number; what failed is drawn by its kind."""
+"""The heatmap of a sweep: two knobs are its axes, the others are reduced or fixed.
+
+Only what was measured has a number; what failed is drawn by its kind."""
 
 import html
 from dataclasses import dataclass, field
@@ -190,7 +192,7 @@ def _told(table: SweepTable, choice: Choice, row, best: int | None) -> str:
 
 def _kinds(statuses: pd.Series) -> str:
     """`12 of 12 pruned`; `8 of 12 pruned, 4 compile failed`."""
-    (first, most), *others = statuses.value_counts().items()
+    (first, most), *others = ((str(status), count) for status, count in statuses.value_counts().items())
     return f"{most:,} of {len(statuses):,} {_plain(first)}" + "".join(f", {count:,} {_plain(status)}" for status, count in others)
 
 
@@ -215,7 +217,7 @@ def panels(table: SweepTable, choice: Choice) -> list[str | None]:
     values, best = table.values[choice.by], table.best(choice.problem)
     first = values[:MOST_PANELS]
     own = table.knobs.at[best, choice.by] if best is not None else first[0]
-    return first if own in first else [*first[:-1], own]
+    return [*first] if own in first else [*first[:-1], own]
 
 
 def _drawn(table: SweepTable, choice: Choice, frame: pd.DataFrame) -> list[str | None]:
@@ -242,7 +244,7 @@ def _panel(cells: pd.DataFrame, xs: list, ys: list, axes: dict, low: float, numb
         "mode": "text",
         "text": cells["cell"].tolist(),
         "hoverinfo": "skip",
-        "textfont": {"size": style.SMALL, "color": [cell_ink(row.kind, row.share, floor) for row in cells.itertuples()]},
+        "textfont": {"size": style.SMALL, "color": [cell_ink(*each, floor) for each in zip(cells["kind"], cells["share"], strict=True)]},
         "selected": {"textfont": {"color": colour.WHITE}},  # a colour here is what keeps the others from fading; no number is ever selected
     }
     clicks = {

@@ -18,6 +18,10 @@ MOST = 50
 
 LOG = logging.getLogger("tileviz.ui")
 
+UNREADABLE = (LookupError, AttributeError, TypeError, ValueError, ArithmeticError)
+"""What reading a request or a result raises that an earlier version took from a file unchecked: a key that is missing, a value of another
+kind, a number that is none. A failure of the store is none of these: the page says it once."""
+
 
 def draw(shown: SweepView | None) -> None:
     """Every stored sweep, newest first, then the recorded ones."""
@@ -49,7 +53,7 @@ def sweeps_frame(views: list[SweepView], shown: str = "", now: float | None = No
 def _row_or_why(view: SweepView, shown: str, now: float | None) -> dict[str, str]:
     try:
         return _row(view, shown, now)
-    except Exception:
+    except UNREADABLE:
         LOG.exception("sweep %s cannot be drawn", view.id)
         return {"": "\u25cf" if view.id == shown else "", "kernel": str(view.kernel), "state": "cannot be drawn", "sweep": view.id}
 

@@ -1,4 +1,5 @@
-"""What is said under a heatmap: how it was reduced, where the best is, and what pruned whole corners of it."""
+"""What is said under a heatmap: how it was reduced, where the best is, and which
+rules pruned whole corners of it."""
 
 import pandas as pd
 

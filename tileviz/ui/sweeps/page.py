@@ -33,10 +33,12 @@ def header(chosen: SetUp) -> None:
         _count(chosen)
         if not places.has_gpu():
             st.caption(f":material/info: {places.NO_GPU}")
-    nothing = chosen.request is None or not chosen.request.counted["unique"]
-    if button.button("Start", key="sweep_start", type="primary", width="stretch", disabled=nothing, icon=":material/play_arrow:"):
+    request, space = chosen.request, chosen.space
+    nothing = request is None or not request.counted["unique"]
+    pressed = button.button("Start", key="sweep_start", type="primary", width="stretch", disabled=nothing, icon=":material/play_arrow:")
+    if pressed and request is not None and space is not None:
         links.drop_notes()
-        sweep = client.submit(store(), chosen.request, chosen.space)
+        sweep = client.submit(store(), request, space)
         race.after(sweep, chosen)
         address.show(sweep)
         loading.refresh()

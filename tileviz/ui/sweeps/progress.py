@@ -1,4 +1,4 @@
-"""The fastest so far against time and against trials."""
+"""The best time so far, drawn over seconds and over trials."""
 
 import pandas as pd
 import plotly.graph_objects as go

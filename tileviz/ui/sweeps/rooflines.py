@@ -1,6 +1,7 @@
 """The roofline with every config a point: rate against arithmetic intensity, under the ceilings of the device."""
 
 import html
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -40,7 +41,7 @@ def roofline_frame(table: SweepTable, costs: dict[int, Cost]) -> pd.DataFrame:
 def roofline_figure(frame: pd.DataFrame, peaks: Peaks | None, ceilings: Ceilings | None, math_mode: str) -> go.Figure:
     """Log axes. The datasheet's ceilings are full lines, the measured ones dashed; without any, points alone."""
     jitter = 1 + SPREAD * (np.random.default_rng(0).random(len(frame)) - 0.5) * 2
-    points = {
+    points: dict[str, Any] = {
         "type": "scattergl" if len(frame) > GL_FROM else "scatter", "mode": "markers", "x": (frame["intensity"] * jitter).to_numpy(),
         "y": frame["tflops"].to_numpy(), "customdata": frame["ordinal"].to_numpy(), "text": [duration_us(us) for us in frame["us"]],
         "marker": {
@@ -62,7 +63,7 @@ def roofline_figure(frame: pd.DataFrame, peaks: Peaks | None, ceilings: Ceilings
     return go.Figure({"data": drawn, "layout": style.layout(400, x, y, showlegend=True, legend=style.legend())})
 
 
-def _roof(span: tuple[float, float], tbps: float, tflops: float | None, dash: str, name: str) -> dict:
+def _roof(span: tuple[float, float], tbps: float, tflops: float | None, dash: str, name: str) -> dict[str, Any]:
     """min(bandwidth times intensity, arithmetic) over the span; TB/s times FLOPs a byte are TFLOPS."""
     low, high = span
     xs = [low, high] if tflops is None or not low < tflops / tbps < high else [low, tflops / tbps, high]

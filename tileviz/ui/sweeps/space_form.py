@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -44,8 +44,8 @@ RACE_HELP = (
 WIDEST = {forms.KNOB_WIDTH: 30, forms.FIELD_WIDTH: 36}
 """Characters of values, three more for each, that fit beside a name; more of them stand below it, in as many rows as they need."""
 
-KEEP = {"persist_state": "session"}
-"""A set-up survives a visit to another page."""
+KEEP: Literal["session"] = "session"
+"""For `persist_state`: a set-up survives a visit to another page."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def resolved(kernel: AskedKernel, place: Place, problems: list, values: dict, ho
     missing = toolchain.why_nothing_runs()
     if missing:
         return SetUp(kernel, place, None, None, [missing])
-    if not place.runs:
+    if place.device is None:
         words = (
             f"a sweep measures, and {place.word} is no device of this machine; choose one of {', '.join(d.id for d in places.devices())}"
         )
@@ -117,7 +117,9 @@ def _problems(kernel: AskedKernel, place: Place, mistakes: list[str]) -> list[di
     typed = [f for f in kernel.fields if not isinstance(f, (Choice, Flag))]
     for start in range(0, len(typed), forms.SIZES_IN_A_ROW):
         for column, item in zip(st.columns(forms.SIZES_IN_A_ROW, gap="small"), typed[start : start + forms.SIZES_IN_A_ROW], strict=False):
-            text = column.text_input(item.name, value=own[item.name], key=key(kernel, item.name), help=item.help or None, **KEEP)
+            text = column.text_input(
+                item.name, value=own[item.name], key=key(kernel, item.name), help=item.help or None, persist_state=KEEP
+            )
             good, wrong = parsed(item, words_in(text) or ([""] if item.default is None else []))
             values[item.name] = good
             _mistake(wrong or ("" if good else f"{item.name}: give at least one value"), mistakes)
@@ -129,7 +131,7 @@ def _problems(kernel: AskedKernel, place: Place, mistakes: list[str]) -> list[di
     how = EVERY
     if len(several) > 1:
         how = st.segmented_control(
-            f"{' and '.join(several)} together", [EVERY, IN_STEP], default=EVERY, required=True, key=key(kernel, "_how"), **KEEP
+            f"{' and '.join(several)} together", [EVERY, IN_STEP], default=EVERY, required=True, key=key(kernel, "_how"), persist_state=KEEP
         )
     if mistakes:
         return []
@@ -194,7 +196,7 @@ def _pick(
         st.caption(plain(name), help=help or None, width=width)
         chosen = st.pills(
             name, options, selection_mode="multi", default=[d for d in default if d in options], key=key(kernel, name),
-            label_visibility="collapsed", **KEEP,
+            label_visibility="collapsed", persist_state=KEEP,
         )  # fmt: skip
     found = [value for value in options if value in chosen and value != links.TYPE_YOUR_OWN]
     if knob is not None and links.TYPE_YOUR_OWN in chosen:
@@ -207,7 +209,7 @@ def _pick(
 def _type_values(kernel: AskedKernel, knob, mistakes: list[str]) -> list[str]:
     text = st.text_input(
         f"{knob.name}: more values", key=key(kernel, f"_typed:{knob.name}"), label_visibility="collapsed",
-        placeholder=f"{knob.name}: {knob.minimum:,} to {knob.maximum:,}, such as 96, 192", **KEEP,
+        placeholder=f"{knob.name}: {knob.minimum:,} to {knob.maximum:,}, such as 96, 192", persist_state=KEEP,
     )  # fmt: skip
     good, wrong = parsed(knob, words_in(text))
     _mistake(wrong, mistakes)
@@ -224,10 +226,14 @@ def _pass_configs(kernel: AskedKernel, mistakes: list[str]) -> dict[str, list[st
     with st.expander("Pass configs", icon=":material/build:"):
         known = [n for n in dict.fromkeys([*OFFERED, *known_pass_configs()]) if n not in COMMAND_LINE_ONLY]
         names = st.multiselect(
-            "TileLang's own switches, as knobs", known, key=key(kernel, "_passes"), placeholder="none: TileLang's defaults", **KEEP
+            "TileLang's own switches, as knobs",
+            known,
+            key=key(kernel, "_passes"),
+            placeholder="none: TileLang's defaults",
+            persist_state=KEEP,
         )
         for name in names:
-            text = st.text_input(name, value=", ".join(choices(name)), key=key(kernel, name), help=OFFERED.get(name), **KEEP)
+            text = st.text_input(name, value=", ".join(choices(name)), key=key(kernel, name), help=OFFERED.get(name), persist_state=KEEP)
             found = words_in(text)
             for each in found:
                 try:
@@ -253,27 +259,40 @@ def _set_all(kernel: AskedKernel, place: Place, own: Config | None) -> None:
 def _search(kernel: AskedKernel, place: Place) -> tuple[dict[str, dict[str, Any]], bool]:
     """(the fields of `searching` and `measuring`, whether to race TileLang's AutoTuner)."""
     st.markdown("**Search**")
-    effort = st.segmented_control("Effort", EFFORTS, default="quick", required=True, key=session.SWEEP_EFFORT, help=EFFORT_HELP, **KEEP)
+    effort = st.segmented_control(
+        "Effort", EFFORTS, default="quick", required=True, key=session.SWEEP_EFFORT, help=EFFORT_HELP, persist_state=KEEP
+    )
     searching: dict[str, Any] = {"effort": effort}
     measuring: dict[str, Any] = {}
     with st.expander("Strategy, budget, measuring", icon=":material/tune:"):
         titles = {BY_EFFORT: "by effort: grid or model"} | {n: c.title or n for n, c in STRATEGIES.items()}
-        chosen = st.selectbox("Strategy", list(titles), format_func=titles.get, key="sw_strategy", help=STRATEGY_HELP, **KEEP)
+        chosen = st.selectbox(
+            "Strategy",
+            list(titles),
+            format_func=lambda name: titles.get(name, name),
+            key="sw_strategy",
+            help=STRATEGY_HELP,
+            persist_state=KEEP,
+        )
         searching["strategy"] = None if chosen == BY_EFFORT else chosen
         columns = st.columns(3, gap="small")
         for column, (name, label, most) in zip(columns, _BUDGETS, strict=True):
             found = column.number_input(
-                label, min_value=1, max_value=most, value=None, step=1, key=f"sw_{name}", placeholder="effort's", **KEEP
+                label, min_value=1, max_value=most, value=None, step=1, key=f"sw_{name}", placeholder="effort's", persist_state=KEEP
             )
             searching[name] = found
-        measuring["baselines"] = st.checkbox("Baselines at the end", value=True, key="sw_baselines", **KEEP)
+        measuring["baselines"] = st.checkbox("Baselines at the end", value=True, key="sw_baselines", persist_state=KEEP)
         refused = race.why_not_on(place.target.name)
-        raced = not refused and st.checkbox("Race TileLang's AutoTuner at the end", key="sw_race", help=RACE_HELP, **KEEP)
+        raced = not refused and st.checkbox("Race TileLang's AutoTuner at the end", key="sw_race", help=RACE_HELP, persist_state=KEEP)
         if refused:
             st.caption(plain(f"No race against TileLang's autotune here: {refused}."))
         if place.target.is_cuda:
-            measuring["l2"] = st.segmented_control("L2 before each sample", L2_MODES, default="cold", required=True, key="sw_l2", **KEEP)
-        measuring["seed"] = int(st.number_input("Seed", min_value=0, max_value=2**31 - 1, value=0, step=1, key="sw_seed", **KEEP))
+            measuring["l2"] = st.segmented_control(
+                "L2 before each sample", L2_MODES, default="cold", required=True, key="sw_l2", persist_state=KEEP
+            )
+        measuring["seed"] = int(
+            st.number_input("Seed", min_value=0, max_value=2**31 - 1, value=0, step=1, key="sw_seed", persist_state=KEEP)
+        )
     return {"searching": searching, "measuring": measuring}, bool(raced)
 
 

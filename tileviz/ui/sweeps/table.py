@@ -1,4 +1,5 @@
-"""A sweep as the page's charts read it: one row a requested config, with its knobs beside it. pandas only: no widgets, no figures."""
+"""A sweep as the page's charts read it: one row per requested config, with its knobs
+beside it. pandas only: no widgets, no figures."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -32,17 +33,21 @@ RATES = {"latency": "median_us", "TFLOPS": "tflops", "GB/s": "gbps"}
 """What a chart may show of a timed config: the column of each."""
 
 
-class Counts(Sequence):
-    """Instruction counts of each row, {"sass": {class: n}} or None. A text is read when it is asked for: a heatmap needs none of them."""
+class Counts:
+    """Instruction counts of each row. A text is read when it is asked for: a heatmap needs none of them."""
 
     def __init__(self, texts: Sequence[str | None]) -> None:
-        self._texts, self._read = texts, {None: None}
+        self._texts = texts
+        self._read: dict[str, dict[str, dict[str, int]] | None] = {}
 
     def __len__(self) -> int:
         return len(self._texts)
 
     def __getitem__(self, index: int) -> dict[str, dict[str, int]] | None:
+        """{"sass": {class: n}}, or None where a row has none. Raises IndexError, as a list does."""
         text = self._texts[index]
+        if text is None:
+            return None
         if text not in self._read:
             self._read[text] = json.loads(text)
         return self._read[text]
@@ -80,7 +85,7 @@ class SweepTable:
     def favourites(self) -> list[str]:
         """Varying knobs in the order in which they are good axes: numbers before words, flags last."""
         kind = {name: 0 if all(map(_is_number, self.values[name])) else 1 + (set(self.values[name]) <= FLAGS) for name in self.varying}
-        return sorted(kind, key=kind.get)
+        return sorted(kind, key=lambda name: kind[name])
 
     @cached_property
     def idle(self) -> list[str]:

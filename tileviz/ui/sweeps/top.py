@@ -1,6 +1,8 @@
 """The best configs in order: bars with error bars, and a table that says how each differs from the best."""
 
 import html
+from collections.abc import Hashable, Mapping
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -40,20 +42,20 @@ def top_frame(table: SweepTable, problem: int, most: int) -> pd.DataFrame:
 def top_table(frame: pd.DataFrame, table: SweepTable) -> pd.DataFrame:
     """The same as text cells."""
     rows = []
-    for place, row in enumerate(frame.itertuples(), start=1):
-        known = table.rows.loc[row.index]
+    for place, row in enumerate(frame.to_dict("records"), start=1):
+        known = table.rows.loc[row["index"]]
         rows.append(
             {
-                "#": f"{place}{' =' if row.tied else ''}",
-                "config": f"{row.ordinal}",
-                "latency": duration_us(row.us),
-                "p10 to p90": f"{duration_us(row.p10_us)} to {duration_us(row.p90_us)}",
+                "#": f"{place}{' =' if row['tied'] else ''}",
+                "config": f"{row['ordinal']}",
+                "latency": duration_us(row["us"]),
+                "p10 to p90": f"{duration_us(row['p10_us'])} to {duration_us(row['p90_us'])}",
                 "of best": _of_best(row),
                 "rate": rated(known.get("tflops"), known.get("gbps")),
                 "ceiling": percent(known.get("roofline"), 0),
                 "registers": significant(known.get("registers")),
                 "shared, B": f"{known['shared_bytes']:,.0f}",
-                "differs from the best in": row.differs,
+                "differs from the best in": row["differs"],
             }
         )
     shown = pd.DataFrame(rows)
@@ -65,9 +67,9 @@ def top_table(frame: pd.DataFrame, table: SweepTable) -> pd.DataFrame:
 def top_figure(frame: pd.DataFrame, baselines: list[BaselineResult]) -> go.Figure:
     """Bars of the median with whiskers from p10 to p90; a line for each baseline that has a time."""
     rows = frame.head(BARS)
-    timed = [b for b in baselines if b.status == "ok" and b.timing is not None and b.timing.n]
+    timed = [(b.title, b.timing.median_us) for b in baselines if b.status == "ok" and b.timing is not None and b.timing.n]
     divisor, unit = scale_us(float(rows["p90_us"].max()) if len(rows) else 0.0)
-    names = [f"config {row.ordinal}" for row in rows.itertuples()]
+    names = [f"config {ordinal}" for ordinal in rows["ordinal"]]
     bars = {
         "type": "bar", "orientation": "h", "x": (rows["us"] / divisor).tolist(), "y": names, "customdata": rows["ordinal"].tolist(),
         "text": [html.escape(d) for d in rows["differs"]], "textposition": "none",
@@ -78,14 +80,9 @@ def top_figure(frame: pd.DataFrame, baselines: list[BaselineResult]) -> go.Figur
         },
         "hovertemplate": f"%{{y}}: %{{x:.4g}} {unit}<br>%{{text}}<extra></extra>",
     }  # fmt: skip
-    fastest = min((b.timing.median_us for b in timed), default=None)
+    fastest = min((us for _, us in timed), default=None)
     lines = [
-        (
-            b.timing.median_us / divisor,
-            f"{b.title} {duration_us(b.timing.median_us)}",
-            style.BEST_BASELINE if b.timing.median_us == fastest else style.OTHER_BASELINE,
-        )
-        for b in timed
+        (us / divisor, f"{title} {duration_us(us)}", style.BEST_BASELINE if us == fastest else style.OTHER_BASELINE) for title, us in timed
     ]
     longest = float(rows["p90_us"].max()) / divisor if len(rows) else 1.0
     end = max(longest, *(x for x, *_ in lines if x <= LINES_AT * longest), 0.0)
@@ -97,13 +94,13 @@ def top_figure(frame: pd.DataFrame, baselines: list[BaselineResult]) -> go.Figur
     return go.Figure({"data": [bars], "layout": style.layout(height, x, y, shapes=shapes, annotations=notes, margin=margin)})
 
 
-def _of_best(row) -> str:
+def _of_best(row: Mapping[Hashable, Any]) -> str:
     """Its time over the best's; those that are tied with it have no ratio."""
-    if row.launch_bound:
+    if row["launch_bound"]:
         return "launch-bound"
-    if row.tied:
+    if row["tied"]:
         return "tied"
-    return f"{significant(row.ratio)}\u00d7" if row.ratio == row.ratio else "-"
+    return f"{significant(row['ratio'])}\u00d7" if row["ratio"] == row["ratio"] else "-"
 
 
 def difference(config: dict, best: dict) -> str:

@@ -1,4 +1,4 @@
-"""The tabs under the heatmap, each a drawer of (table, problem)."""
+"""The tabs under the heatmap: each is a function that draws a problem of a sweep's table."""
 
 import pandas as pd
 import streamlit as st
@@ -213,10 +213,11 @@ def draw_failures(table: SweepTable, problem: int) -> None:
 
 def _ceilings(table: SweepTable, trial: Trial | None):
     """(datasheet peaks or None, measured ceilings or None) of the device that the sweep ran on."""
-    known = (*places.devices(), *(recorded().devices() if table.view.recorded else ()))
+    kept = recorded() if table.view.recorded else None
+    known = (*places.devices(), *(kept.devices() if kept is not None else ()))
     there = next((d for d in known if d.id == table.view.device and d.target == table.view.target), None)
     named = (trial.fingerprint.get("device") if trial else None) or (there.name if there else "")
-    return peaks_of(str(named)), stored_ceilings(there.id, recorded() if table.view.recorded else store()) if there else None
+    return peaks_of(str(named)), stored_ceilings(there.id, kept if kept is not None else store()) if there else None
 
 
 def _best_trial(table: SweepTable, problem: int) -> Trial | None:

@@ -7,7 +7,7 @@ import streamlit as st
 from tileviz.engine import client as jobs
 from tileviz.engine.jobs import race
 from tileviz.engine.sweeps import client
-from tileviz.formats import age, assignments, duration_us, percent, race_words, seconds
+from tileviz.formats import Colour, age, assignments, duration_us, percent, race_words, seconds
 from tileviz.measured import why_no_best
 from tileviz.records import JobView
 from tileviz.store.sweeps import NOT_RUN, Pace, SweepView
@@ -132,9 +132,9 @@ def pace_words(view: SweepView, pace: Pace) -> str:
     return ", ".join(words)
 
 
-def badges(pace: Pace) -> list[tuple[str, str]]:
+def badges(pace: Pace) -> list[tuple[str, Colour]]:
     """(words, colour) for each status, ok first."""
-    colours = {"ok": "green", NOT_RUN: "gray", "pruned": "violet", "unsupported": "violet", "cancelled": "gray"}
+    colours: dict[str, Colour] = {"ok": "green", NOT_RUN: "gray", "pruned": "violet", "unsupported": "violet", "cancelled": "gray"}
     found = sorted(((s, n) for s, n in pace.counts.items() if n), key=lambda item: (item[0] != "ok", -item[1]))
     return [(f"{SHORT.get(status, status)} {count:,}", colours.get(status, "red")) for status, count in found]
 

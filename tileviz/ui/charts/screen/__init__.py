@@ -1,5 +1,7 @@
-"""A chart on the page, with the way to full screen, and for a chart of cells a line that tells the cell under the pointer, a ring around
-the one that is open, and arrow keys from cell to cell."""
+"""A chart on the page, which can fill the window.
+
+A chart of cells also has a line about the cell under the pointer, a ring around the open cell, and
+arrow keys from cell to cell."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -76,11 +78,12 @@ def walked_to(key: str) -> int | None:
 
 
 def _plot(figure: go.Figure, key: str, alt: str, config: dict, on_select: Callable[[], None] | None) -> None:
-    clicks = {"on_select": on_select, "selection_mode": "points"} if on_select else {}
-    if on_select:
-        for trace in figure.select_traces(selector=lambda trace: trace.type in FADING and trace.unselected.marker.opacity is None):
-            trace.unselected.marker.opacity = 1
-    st.plotly_chart(figure, key=key, config=config, alt=alt, height="stretch", **clicks)
+    if on_select is None:
+        st.plotly_chart(figure, key=key, config=config, alt=alt, height="stretch")
+        return
+    for trace in figure.select_traces(selector=lambda trace: trace.type in FADING and trace.unselected.marker.opacity is None):
+        trace.unselected.marker.opacity = 1
+    st.plotly_chart(figure, key=key, config=config, alt=alt, height="stretch", on_select=on_select, selection_mode="points")
 
 
 def _box(figure: go.Figure, key: str, below: int) -> DeltaGenerator:
