@@ -170,15 +170,29 @@ def _cancel(commands) -> None:
 
 
 def _open(commands) -> None:
-    what = "say which TileLang kernels a Python file holds; this runs its script, in a process of its own"
+    what = (
+        "say which TileLang kernels a Python file holds; this runs its script, in its own process"
+    )
     command = _command(commands, "open", what)
     command.add_argument("file", metavar="FILE", help="a Python file")
     command.add_argument(
-        "--compile", metavar="TARGET", action="append", default=[], help="compile each kernel for this target, too: sm_90a, ...; repeat"
+        "--compile",
+        metavar="TARGET",
+        action="append",
+        default=[],
+        help="compile each kernel for this target, too: sm_90a, ...; repeat",
     )
-    command.add_argument("--timeout", type=_seconds, metavar="SECONDS", help="most seconds for its script (default: 60)")
     command.add_argument(
-        "--pytest", nargs=argparse.REMAINDER, metavar="ARGS", help="run the tests in it; what follows goes to pytest, so give this last"
+        "--timeout",
+        type=_seconds,
+        metavar="SECONDS",
+        help="most seconds for its script (default: 60)",
+    )
+    command.add_argument(
+        "--pytest",
+        nargs=argparse.REMAINDER,
+        metavar="ARGS",
+        help="run the tests in it; what follows goes to pytest, so give this last",
     )
 
 

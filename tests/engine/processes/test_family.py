@@ -15,7 +15,8 @@ import ctypes, os, subprocess, sys, time
 ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
 bare = {"PATH": os.environ["PATH"]}
 plain = subprocess.Popen(["sleep", "1000"], start_new_session=True, env=bare)
-parent = subprocess.Popen([sys.executable, "-c", "import subprocess; print(subprocess.Popen(['sleep', '1000'], env={}).pid, flush=True)"],
+starts = "import subprocess; print(subprocess.Popen(['sleep', '1000'], env={}).pid, flush=True)"
+parent = subprocess.Popen([sys.executable, "-c", starts],
                           stdout=subprocess.PIPE, env=bare, text=True)
 orphan = parent.stdout.readline().strip()
 parent.wait()
@@ -26,7 +27,9 @@ time.sleep(1000)
 
 @pytest.fixture
 def child():
-    process = subprocess.Popen([sys.executable, "-c", LEAVES], stdout=subprocess.PIPE, text=True, start_new_session=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", LEAVES], stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
     process.below = set(map(int, process.stdout.readline().split()))
     yield process
     family.kill(process.pid, "")
@@ -47,11 +50,15 @@ def test_all_are_killed_and_others_are_left_alone(child):
 
 
 def test_a_mark_in_the_environment_finds_what_descends_from_nobody():
-    marked = subprocess.Popen(["sleep", "1000"], env={**os.environ, family.MARK: "a mark of this test"})
+    marked = subprocess.Popen(
+        ["sleep", "1000"], env={**os.environ, family.MARK: "a mark of this test"}
+    )
     end = time.monotonic() + 10
     while not family.family(0, "a mark of this test") and time.monotonic() < end:
         time.sleep(0.01)  # between fork and exec it has our environment
-    assert family.family(0, "a mark of this test") == {marked.pid} and not family.family(0, "another")
+    assert family.family(0, "a mark of this test") == {marked.pid} and not family.family(
+        0, "another"
+    )
     family.kill(0, "a mark of this test")
     assert marked.wait(10) == -9
 

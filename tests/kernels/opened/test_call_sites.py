@@ -44,7 +44,9 @@ def sites() -> CallSites:
 
 def of(sites, function: str):
     """Arguments of the call of `kernel` in a function."""
-    site = next(site for site, _ in sites.of("kernel") if sites.scopes[site] is sites.functions[function])
+    site = next(
+        site for site, _ in sites.of("kernel") if sites.scopes[site] is sites.functions[function]
+    )
     return sites.arguments(site)
 
 
@@ -60,7 +62,10 @@ def test_options_have_their_defaults(sites):
     assert of(sites, "options") == ([7, 6], {})
 
 
-@pytest.mark.parametrize(("function", "words"), [("unknown", "n of unknown has no value"), ("loop", "of loop has no value|unheard_of")])
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [("unknown", "n of unknown has no value"), ("loop", "of loop has no value|unheard_of")],
+)
 def test_what_the_text_does_not_tell_is_named(sites, function, words):
     with pytest.raises(Unresolved, match=words):
         of(sites, function)

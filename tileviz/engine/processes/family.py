@@ -1,4 +1,5 @@
-"""The processes that a child started, wherever they went: found by their parents and by a mark in their environment. Linux only."""
+"""The processes that a child started, wherever they went: found by their parents and by a mark in
+their environment. Linux only."""
 
 import os
 import signal
@@ -28,10 +29,13 @@ def kill_below(pid: int) -> None:
 
 
 def kill(pid: int, mark: str, spared: bool = False) -> int:
-    """Kills the family of `pid`, it last or `spared`, as what its members leave behind comes to it; gives how many were killed."""
+    """Kills the family of `pid`, it last or `spared`, as what its members leave behind comes to it;
+    gives how many were killed."""
     killed = set()
     for _ in range(KILL_ROUNDS):
-        alive = {one for one in family(pid, mark) if _state(one) != "Z"} - ({pid} if spared else set())
+        alive = {one for one in family(pid, mark) if _state(one) != "Z"} - (
+            {pid} if spared else set()
+        )
         if not alive:
             break
         for one in sorted(alive - {pid}) or [pid]:
@@ -50,7 +54,8 @@ def memory_bytes(pids: set[int]) -> dict[int, int]:
 
 
 def resident_bytes(pids: set[int]) -> int:
-    """Memory of all together, what they share counted for each: an upper bound that is quick to have."""
+    """Memory of all together, what they share counted for each: an upper bound that is quick to
+    have."""
     return sum(_resident(pid) for pid in pids)
 
 

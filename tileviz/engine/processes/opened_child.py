@@ -1,7 +1,8 @@
-"""The child that opens a file: forks one process that runs its script and one that reads its call sites, and outlives both.
+"""The child that opens a file: forks one process that runs its script and one that reads its call
+sites, and outlives both.
 
-`python -m tileviz.engine.processes.opened_child REQUEST.json ...`. What the two see is told in files of the scratch folder the moment they
-see it. This process runs no code of the file.
+`python -m tileviz.engine.processes.opened_child REQUEST.json ...`. What the two see is told in
+files of the scratch folder the moment they see it. This process runs no code of the file.
 """
 
 import ctypes
@@ -29,7 +30,8 @@ from tileviz.kernels.opened.found import Code
 from tileviz.kernels.opened.scripts import EACH_S, Asked, Opening, load
 
 ENDS_S = 5.0
-"""Grace after the script's own time, before it is killed: it may be in a call that no signal interrupts."""
+"""Grace after the script's own time, before it is killed: it may be in a call that no signal
+interrupts."""
 
 LOOKS_S = 0.05
 
@@ -37,7 +39,8 @@ PR_SET_CHILD_SUBREAPER = 36
 
 
 def main(requests: list[dict]) -> None:
-    """Opens the file of each request, as `opening` writes them, one after another, each in a process of its own where there are several."""
+    """Opens the file of each request, as `opening` writes them, one after another, each in a
+    process of its own where there are several."""
     threading.Thread(target=end_with_parent, args=(requests[0]["scratch"],), daemon=True).start()
     load()
     adopt()
@@ -58,7 +61,8 @@ def main(requests: list[dict]) -> None:
 
 
 def end_with_parent(scratch: str) -> None:
-    """Waits for the end of standard input, which whoever asked holds open; then ends all that goes on here, and leaves no file."""
+    """Waits for the end of standard input, which whoever asked holds open; then ends all that goes
+    on here, and leaves no file."""
     while os.read(0, 4096):
         continue
     family.kill_below(os.getpid())
@@ -72,12 +76,15 @@ def adopt() -> None:
 
 
 class Child:
-    """The parent of the two processes: it starts them, outlives them, and waits for those that hold their programs."""
+    """The parent of the two processes: it starts them, outlives them, and waits for those that hold
+    their programs."""
 
     def __init__(self, request: dict) -> None:
         tests = None if request["tests"] is None else tuple(request["tests"])
         places = [Path(request[name]) for name in ("scratch", "told")]
-        self.asked = Asked(Path(request["file"]), request["hash"], *places, request["seconds"], tests)
+        self.asked = Asked(
+            Path(request["file"]), request["hash"], *places, request["seconds"], tests
+        )
         self.told = self.asked.told
         self.memory_bytes = request["memory_bytes"]
         self.compiled = compiler(request["targets"]) if request["targets"] else None
@@ -94,7 +101,9 @@ class Child:
             self.own.tell("ended", **how_it_ended(status, self.asked.seconds))
         self._finish()
         known = merging.settled(events.read(self.told))
-        if any(factory.title not in known and factory.is_outermost for factory in self._factories()):
+        if any(
+            factory.title not in known and factory.is_outermost for factory in self._factories()
+        ):
             status = self._forked(merging.READ, lambda opening: opening.read(known))
             if status != 0:
                 self.own.tell("unread", said=how_it_ended(status, self.asked.seconds)["said"])
@@ -102,7 +111,8 @@ class Child:
         self.own.tell("over")
 
     def _forked(self, part: str, work: Callable[[Opening], None]) -> int | None:
-        """Works in a process of its own session; gives its exit status, negative for a signal, None where it had to be killed."""
+        """Works in a process of its own session; gives its exit status, negative for a signal, None
+        where it had to be killed."""
         sys.stdout.flush()
         pid = os.fork()
         if not pid:
@@ -129,7 +139,13 @@ class Child:
             work(Opening(self.asked, own, holding.holder(own, holding.Limits(), self.compiled)))
             status = 0
         except BaseException as error:  # the script may still raise anything
-            own.tell("ended", how="raised", said=f"{type(error).__name__}: {error}" if type(error) is not RuntimeError else str(error))
+            own.tell(
+                "ended",
+                how="raised",
+                said=f"{type(error).__name__}: {error}"
+                if type(error) is not RuntimeError
+                else str(error),
+            )
         finally:
             os._exit(status)
 
@@ -143,7 +159,11 @@ class Child:
         return [event for event in events.read(self.told) if event["event"] == name]
 
     def _factories(self) -> list[texts.Factory]:
-        return texts.factories(self.asked.file.read_text("utf-8-sig")) if self.asked.file.is_file() else []
+        return (
+            texts.factories(self.asked.file.read_text("utf-8-sig"))
+            if self.asked.file.is_file()
+            else []
+        )
 
 
 def reap() -> dict[int, int]:
@@ -169,7 +189,8 @@ def how_it_ended(status: int | None, seconds: float) -> dict[str, str]:
 
 
 def compiler(targets: list[str]) -> Callable:
-    """What a holder compiles its program with: yields a dict for each target, as `found.Code` takes it."""
+    """What a holder compiles its program with: yields a dict for each target, as `found.Code` takes
+    it."""
 
     def compiled(program, pass_configs: dict, flags: list[str]) -> Iterator[dict]:
         configs = {str(getattr(name, "value", name)): value for name, value in pass_configs.items()}
@@ -183,12 +204,22 @@ def compiler(targets: list[str]) -> Callable:
 def code_of(program, target: str, configs: dict) -> Code:
     """What tileviz's compiler makes of a T.prim_func, or its reason."""
     try:
-        made = pipeline.compile_program(lambda: program, known_targets.target(target), configs, key="opened")
+        made = pipeline.compile_program(
+            lambda: program, known_targets.target(target), configs, key="opened"
+        )
     except TilevizError as error:
         last = next((line for line in reversed(error.detail.splitlines()) if line.strip()), "")
-        return Code(target=target, reason=f"{error.message} ({last.strip()[:300]})" if last else error.message)
+        return Code(
+            target=target,
+            reason=f"{error.message} ({last.strip()[:300]})" if last else error.message,
+        )
     found = made.resources
-    return Code(target=target, cuda_lines=made.source.count("\n") + 1, registers=found.registers, spill_bytes=found.spill_bytes)
+    return Code(
+        target=target,
+        cuda_lines=made.source.count("\n") + 1,
+        registers=found.registers,
+        spill_bytes=found.spill_bytes,
+    )
 
 
 if __name__ == "__main__":

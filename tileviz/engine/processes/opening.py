@@ -1,4 +1,5 @@
-"""Opens a file with TileLang kernels: starts the child that runs it, watches its memory and its clock, and leaves nothing of it behind."""
+"""Opens a file with TileLang kernels: starts the child that runs it, watches its memory and its
+clock, and leaves nothing of it behind."""
 
 import contextlib
 import json
@@ -11,7 +12,9 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
+from typing import IO, cast
 
 import msgspec
 
@@ -34,22 +37,42 @@ LONGEST_S = 3600.0
 
 LOOKS_S = 0.5
 NEXT = b"\0the next file\0"
-"""Printed by the child before each of several files, so that what their scripts print can be told apart."""
+"""Printed by the child before each of several files, so that what their scripts print can be told
+apart."""
 
 TAIL_BYTES = 8192
 """Of what a script printed, the end."""
 
 FOLDERS = (
-    "HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "TILELANG_CACHE_DIR", "TILELANG_TMP_DIR",
-    "TORCH_EXTENSIONS_DIR", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "TRITON_HOME", "TORCH_HOME", "HF_HOME", "CUDA_CACHE_PATH",
-    "MPLCONFIGDIR", "TILEVIZ_HOME",
-)  # fmt: skip
+    "HOME",
+    "TMPDIR",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_STATE_HOME",
+    "TILELANG_CACHE_DIR",
+    "TILELANG_TMP_DIR",
+    "TORCH_EXTENSIONS_DIR",
+    "TORCHINDUCTOR_CACHE_DIR",
+    "TRITON_CACHE_DIR",
+    "TRITON_HOME",
+    "TORCH_HOME",
+    "HF_HOME",
+    "CUDA_CACHE_PATH",
+    "MPLCONFIGDIR",
+    "TILEVIZ_HOME",
+)
 """Variables that lead a script's files into its scratch folder."""
 
 SETTINGS = {
-    "CUDA_VISIBLE_DEVICES": "", "TILELANG_DISABLE_CACHE": "1", "TQDM_DISABLE": "1", "PYTHONDONTWRITEBYTECODE": "1", "MPLBACKEND": "Agg",
-    "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1",
-}  # fmt: skip
+    "CUDA_VISIBLE_DEVICES": "",
+    "TILELANG_DISABLE_CACHE": "1",
+    "TQDM_DISABLE": "1",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "MPLBACKEND": "Agg",
+    "OMP_NUM_THREADS": "1",
+    "PYTHONUNBUFFERED": "1",
+}
 """Opening uses no GPU and times nothing."""
 
 
@@ -89,7 +112,8 @@ def open_file(request: Request) -> Found:
 
 
 def open_files(requests: Sequence[Request]) -> list[Found | BadRequest]:
-    """What each file holds, or why it cannot be opened; one after another, from one process that imported torch and TileLang once."""
+    """What each file holds, or why it cannot be opened; one after another, from one process that
+    imported torch and TileLang once."""
     tasks = [_task(request) for request in requests]
     right = [task for task in tasks if isinstance(task, Task)]
     answers = iter(_opened(right) if right else ())
@@ -109,7 +133,10 @@ def _opened(tasks: list[Task]) -> list[Found | BadRequest]:
     try:
         run = Run(tasks, scratch)
         run.wait()
-        return [_answer(*one, run) for one in zip(tasks, map(events.read, run.told), run.printed, strict=True)]
+        return [
+            _answer(*one, run)
+            for one in zip(tasks, map(events.read, run.told), run.printed, strict=True)
+        ]
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
@@ -121,7 +148,9 @@ def _answer(task: Task, told: list[dict], printed: str, run: "Run") -> Found | B
     if found.kernels:
         return found
     because = f"; {troubles[0]}" if troubles else ""
-    return BadRequest(f"{task.path} holds no TileLang kernel that could be found{because}", found.printed)
+    return BadRequest(
+        f"{task.path} holds no TileLang kernel that could be found{because}", found.printed
+    )
 
 
 class Run:
@@ -137,9 +166,16 @@ class Run:
             folder.mkdir()
         asked = [self._ask(task, told) for task, told in zip(tasks, self.told, strict=True)]
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tileviz.engine.processes.opened_child", *asked], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, cwd=scratch / "work", env=environment(scratch), start_new_session=True,
-        )  # fmt: skip
+            [sys.executable, "-m", "tileviz.engine.processes.opened_child", *asked],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            cwd=scratch / "work",
+            env=environment(scratch),
+            start_new_session=True,
+        )
+        self._held_open = cast(IO[bytes], self._process.stdin)
+        self._output = cast(BufferedReader, self._process.stdout)
         self._reader = threading.Thread(target=self._drain, daemon=True)
         self._reader.start()
 
@@ -148,9 +184,15 @@ class Run:
         request = task.request
         path = told / "request.json"
         document = {
-            "file": str(task.path), "hash": task.hash, "scratch": str(self.scratch), "told": str(told), "seconds": request.seconds,
-            "tests": request.tests, "targets": request.targets, "memory_bytes": self._limit,
-        }  # fmt: skip
+            "file": str(task.path),
+            "hash": task.hash,
+            "scratch": str(self.scratch),
+            "told": str(told),
+            "seconds": request.seconds,
+            "tests": request.tests,
+            "targets": request.targets,
+            "memory_bytes": self._limit,
+        }
         path.write_text(json.dumps(document))
         return str(path)
 
@@ -159,10 +201,13 @@ class Run:
         """The end of what each script printed."""
         count = len(self.told)
         tails = self._tails if count == 1 else [*self._tails[1:], *[b""] * count][:count]
-        return [tail.decode("utf-8", "replace").replace(str(self.scratch), "SCRATCH") for tail in tails]
+        return [
+            tail.decode("utf-8", "replace").replace(str(self.scratch), "SCRATCH") for tail in tails
+        ]
 
     def wait(self) -> None:
-        """Until the child has ended, by itself or by its clock or for its memory; then nothing of it is alive."""
+        """Until the child has ended, by itself or by its clock or for its memory; then nothing of
+        it is alive."""
         end = time.monotonic() + min(START_S + LONGEST_S, LONGEST_S)
         try:
             while self._process.poll() is None and time.monotonic() < end:
@@ -172,10 +217,12 @@ class Run:
             if self._process.returncode is None:
                 self.troubles.append(f"it was stopped after {LONGEST_S / 60:g} minutes")
             elif self._process.returncode:
-                self.troubles.append(f"the process that opens it ended with status {self._process.returncode}")
+                self.troubles.append(
+                    f"the process that opens it ended with status {self._process.returncode}"
+                )
         finally:
             family.kill(self._process.pid, str(self.scratch))
-            self._process.stdin.close()
+            self._held_open.close()
             self._process.wait()
             self._reader.join(2)
 
@@ -195,8 +242,9 @@ class Run:
             self.troubles.append(sentence)
 
     def _drain(self) -> None:
-        """Reads what is printed, so that no script waits for a reader, and keeps the end of each file's."""
-        while chunk := self._process.stdout.read1(1 << 16):
+        """Reads what is printed, so that no script waits for a reader, and keeps the end of each
+        file's."""
+        while chunk := self._output.read1(1 << 16):
             texts_ = (self._tails[-1] + chunk).split(NEXT)
             self._tails[-1:] = [text[-TAIL_BYTES:] for text in texts_]
 
@@ -206,8 +254,15 @@ def environment(scratch: Path) -> dict[str, str]:
     root = str(Path(__file__).resolve().parents[3])
     path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH", ""))))
     folders = {name: str(scratch / name.lower()) for name in FOLDERS}
-    return {**os.environ, **SETTINGS, **folders, "TEMP": folders["TMPDIR"], "TMP": folders["TMPDIR"], "PYTHONPATH": path,
-            family.MARK: str(scratch)}  # fmt: skip
+    return {
+        **os.environ,
+        **SETTINGS,
+        **folders,
+        "TEMP": folders["TMPDIR"],
+        "TMP": folders["TMPDIR"],
+        "PYTHONPATH": path,
+        family.MARK: str(scratch),
+    }
 
 
 def found_in(told: list[dict], path: Path, factories: list[texts.Factory], hash_: str) -> Found:
@@ -217,17 +272,31 @@ def found_in(told: list[dict], path: Path, factories: list[texts.Factory], hash_
         return [event for event in told if event["event"] == name]
 
     ended = next(iter(of("ended")), {"how": "killed", "said": "it was stopped before it began"})
-    said = [f"its script {_ENDED[ended['how']]}{': ' if ended['said'] else ''}{ended['said']}"] if ended["how"] != "finished" else []
+    said = (
+        [f"its script {_ENDED[ended['how']]}{': ' if ended['said'] else ''}{ended['said']}"]
+        if ended["how"] != "finished"
+        else []
+    )
     said += [f"its call sites could not be read: {event['said']}" for event in of("unread")]
     said += [event["said"] for event in of("trouble")]
     siblings = {file: word for event in of("siblings") for file, word in event["files"].items()}
     return Found(
-        file=str(path), hash=hash_, siblings=siblings, kernels=merging.kernels(told, factories, str(path)),
-        stood_in=tuple(dict.fromkeys(event["name"] for event in of("stood_in"))), troubles=tuple(dict.fromkeys(said)), ended=ended["how"],
-    )  # fmt: skip
+        file=str(path),
+        hash=hash_,
+        siblings=siblings,
+        kernels=merging.kernels(told, factories, str(path)),
+        stood_in=tuple(dict.fromkeys(event["name"] for event in of("stood_in"))),
+        troubles=tuple(dict.fromkeys(said)),
+        ended=ended["how"],
+    )
 
 
-_ENDED = {"raised": "raised an error", "exited": "ended early", "timeout": "was stopped", "killed": "was killed"}
+_ENDED = {
+    "raised": "raised an error",
+    "exited": "ended early",
+    "timeout": "was stopped",
+    "killed": "was killed",
+}
 
 
 def available_bytes() -> int:

@@ -1,4 +1,5 @@
-"""A kernel that was recorded instead of compiled: called, it notes its tensors and gives blank outputs of the right shapes."""
+"""A kernel that was recorded instead of compiled: called, it notes its tensors and gives blank
+outputs of the right shapes."""
 
 import re
 
@@ -7,7 +8,12 @@ from tileviz.kernels.opened import values
 BLANK = 128
 """Elements along a dimension that is known at run time only, where no tensor tells it."""
 
-TORCH_DTYPES = {"bool": "bool", "float8_e4m3": "float8_e4m3fn", "e4m3_float8": "float8_e4m3fn", "e5m2_float8": "float8_e5m2"}
+TORCH_DTYPES = {
+    "bool": "bool",
+    "float8_e4m3": "float8_e4m3fn",
+    "e4m3_float8": "float8_e4m3fn",
+    "e5m2_float8": "float8_e5m2",
+}
 """TileLang's dtypes that torch calls by another name."""
 
 MOST_READ = 50_000_000
@@ -26,7 +32,10 @@ class RecordedKernel:
 
         self.recorder, self.entry, self.prim_func = recorder, entry, function
         buffers = function.buffer_map
-        self.params = [KernelParam.from_buffer(buffers[p]) if p in buffers else KernelParam.from_var(p) for p in function.params]
+        self.params = [
+            KernelParam.from_buffer(buffers[p]) if p in buffers else KernelParam.from_var(p)
+            for p in function.params
+        ]
         self.artifact = self.adapter = self.torch_function = self.kernel = self.func = self
         self.config: dict = {}
         self.out_idx = entry["out_idx"]
@@ -59,13 +68,23 @@ class RecordedKernel:
     def inputs(self) -> list:
         """Blank inputs, as the profiler would supply random ones."""
         tensors = self.entry["tensors"]
-        return [self._blank(tensor, {}) for i, tensor in enumerate(tensors) if i not in self.out_idx and tensor["shape"] is not None]
+        return [
+            self._blank(tensor, {})
+            for i, tensor in enumerate(tensors)
+            if i not in self.out_idx and tensor["shape"] is not None
+        ]
 
     def tell_profiled(self, reference=None, rtol=None, atol=None) -> None:
         """Notes that the profiler runs the kernel, against a callable where one was handed over."""
         self._tell_once("profiler", [])
         if reference is not None:
-            self.recorder.check(self.entry["id"], how="profiler", name=values.name_of(reference), rtol=rtol, atol=atol)
+            self.recorder.check(
+                self.entry["id"],
+                how="profiler",
+                name=values.name_of(reference),
+                rtol=rtol,
+                atol=atol,
+            )
 
     def __getattr__(self, name: str):
         if name.startswith("__"):
@@ -74,12 +93,20 @@ class RecordedKernel:
 
     def _tell(self, tensors: list[dict], args: tuple) -> None:
         if not self._called:
-            self._tell_once("tensors", [{"name": t["name"], **seen(value)} for t, value in zip(tensors, args, strict=False)])
+            self._tell_once(
+                "tensors",
+                [
+                    {"name": t["name"], **seen(value)}
+                    for t, value in zip(tensors, args, strict=False)
+                ],
+            )
 
     def _tell_once(self, how: str, tensors: list[dict]) -> None:
         if not self._called:
             self._called = True
-            self.recorder.events.tell("call", id=self.entry["id"], how=how, tensors=tensors, line=self.recorder.line())
+            self.recorder.events.tell(
+                "call", id=self.entry["id"], how=how, tensors=tensors, line=self.recorder.line()
+            )
 
     def _blank(self, tensor: dict, sizes: dict[str, int]):
         import torch
@@ -94,7 +121,14 @@ class RecordedProfiler:
     def __init__(self, kernel: RecordedKernel) -> None:
         self._kernel = self.func = kernel
 
-    def assert_allclose(self, reference_program=None, input_tensors=None, atol=1e-2, rtol=1e-2, max_mismatched_ratio=0.01) -> None:
+    def assert_allclose(
+        self,
+        reference_program=None,
+        input_tensors=None,
+        atol=1e-2,
+        rtol=1e-2,
+        max_mismatched_ratio=0.01,
+    ) -> None:
         self._kernel.tell_profiled(reference_program, rtol, atol)
 
     def manual_assert_close(self, reference_program=None, *args, **kwargs) -> None:
@@ -117,13 +151,18 @@ class RecordedProfiler:
 
 
 def seen(value) -> dict:
-    """Shape, dtype, strides and, of whole numbers, the range of a tensor that was handed over; the value of a number."""
+    """Shape, dtype, strides and, of whole numbers, the range of a tensor that was handed over; the
+    value of a number."""
     import torch
 
     if not isinstance(value, torch.Tensor):
         return {"value": value if isinstance(value, (int, float, bool)) else None}
     with torch._C.DisableTorchFunction():
-        found = {"shape": list(value.shape), "dtype": str(value.dtype).removeprefix("torch."), "strides": list(value.stride())}
+        found = {
+            "shape": list(value.shape),
+            "dtype": str(value.dtype).removeprefix("torch."),
+            "strides": list(value.stride()),
+        }
         if _may_be_ranged(value):
             found |= {"least": int(value.min()), "most": int(value.max())}
     return found
@@ -133,7 +172,11 @@ def _may_be_ranged(tensor) -> bool:
     import torch
 
     wide = (torch.uint16, torch.uint32, torch.uint64)
-    whole = not tensor.dtype.is_floating_point and not tensor.dtype.is_complex and tensor.dtype not in (torch.bool, *wide)
+    whole = (
+        not tensor.dtype.is_floating_point
+        and not tensor.dtype.is_complex
+        and tensor.dtype not in (torch.bool, *wide)
+    )
     return whole and not tensor.is_meta and 0 < tensor.numel() <= MOST_READ
 
 
@@ -156,7 +199,11 @@ def sizes_of(tensors: list[dict], args: tuple) -> dict[str, int]:
         if tensor["shape"] is None and isinstance(value, int):
             sizes[tensor["name"]] = value
         elif tensor["shape"] is not None and hasattr(value, "shape"):
-            sizes |= {name: int(n) for name, n in zip(tensor["shape"], value.shape, strict=False) if isinstance(name, str)}
+            sizes |= {
+                name: int(n)
+                for name, n in zip(tensor["shape"], value.shape, strict=False)
+                if isinstance(name, str)
+            }
     return sizes
 
 
@@ -171,9 +218,14 @@ def extent_of(extent: int | str, sizes: dict[str, int]) -> int:
     if extent in sizes:
         return sizes[extent]
     words = {
-        "ceildiv": lambda a, b: -(-a // b), "min": min, "max": max, "int32": int, "int64": int,
-        "truncdiv": lambda a, b: a // b, "floordiv": lambda a, b: a // b,
-    }  # fmt: skip
+        "ceildiv": lambda a, b: -(-a // b),
+        "min": min,
+        "max": max,
+        "int32": int,
+        "int64": int,
+        "truncdiv": lambda a, b: a // b,
+        "floordiv": lambda a, b: a // b,
+    }
     text = extent.replace("T.", "")
     if not _EXTENT.fullmatch(text):
         return BLANK

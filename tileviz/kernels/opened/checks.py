@@ -17,7 +17,8 @@ class Origins:
         self._by_pointer: dict[int, tuple[str, object]] = {}
 
     def own(self, tensor, kernel: str) -> None:
-        """The tensor is an output of this kernel. It is kept alive, or another one would get its address."""
+        """The tensor is an output of this kernel. It is kept alive, or another one would get its
+        address."""
         if len(self._by_pointer) >= MOST_POINTERS:
             self._by_pointer.pop(next(iter(self._by_pointer)))
         pointer = storage(tensor)
@@ -36,7 +37,8 @@ class Origins:
         return result
 
     def of(self, tensor) -> tuple[str, bool] | None:
-        """(kernel, whether this is the output itself and not computed from it); None for any other tensor."""
+        """(kernel, whether this is the output itself and not computed from it); None for any other
+        tensor."""
         known = self._by_pointer.get(storage(tensor) or 0)
         if known:
             return known[0], True
@@ -56,7 +58,8 @@ def storage(tensor) -> int | None:
 
 
 def install(origins: Origins, told: Callable[..., None]) -> None:
-    """Replaces the functions that compare. `told(kernel, how=, name=, rtol=, atol=)` for each comparison of a kernel's output."""
+    """Replaces the functions that compare. `told(kernel, how=, name=, rtol=, atol=)` for each
+    comparison of a kernel's output."""
     import tilelang.testing
     import tilelang.utils.tensor
     import torch
@@ -69,7 +72,13 @@ def install(origins: Origins, told: Callable[..., None]) -> None:
                     found = origins.of(tensor) if isinstance(tensor, torch.Tensor) else None
                     if found:
                         how = "comparison" if found[1] else "derived"
-                        told(found[0], how=how, name=name, rtol=kwargs.get("rtol"), atol=kwargs.get("atol"))
+                        told(
+                            found[0],
+                            how=how,
+                            name=name,
+                            rtol=kwargs.get("rtol"),
+                            atol=kwargs.get("atol"),
+                        )
                         return answer
             return answer
 

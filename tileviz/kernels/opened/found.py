@@ -1,4 +1,5 @@
-"""What was found in a file with TileLang kernels: frozen records that come back equal from their JSON."""
+"""What was found in a file with TileLang kernels: frozen records that come back equal from their
+JSON."""
 
 from typing import Any, Literal
 
@@ -7,7 +8,8 @@ import msgspec
 from tileviz.errors import StoreError
 
 Form = Literal["eager", "lazy", "bare"]
-"""`eager`: the factory's body is the kernel; `lazy`: it returns a T.prim_func; `bare`: a T.prim_func handed to `tilelang.compile`."""
+"""`eager`: the factory's body is the kernel; `lazy`: it returns a T.prim_func; `bare`: a
+T.prim_func handed to `tilelang.compile`."""
 
 Role = Literal["in", "out", "in place"]
 """`out` is written and never read, `in place` is both."""
@@ -18,7 +20,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Field(Record):
-    """An argument of the factory that says what is computed: a size, or a flag or number that no autotune list names."""
+    """An argument of the factory that says what is computed: a size, or a flag or number that no
+    autotune list names."""
 
     name: str
     value: Any
@@ -26,11 +29,13 @@ class Field(Record):
     dtype: str
     """int, float, bool, text, none, tuple, ..."""
     kind: Literal["size", "option", "fixed"] = "option"
-    """`size` changes the shape of an argument of the kernel; `fixed` cannot be moved: another value was refused."""
+    """`size` changes the shape of an argument of the kernel; `fixed` cannot be moved: another value
+    was refused."""
 
 
 class Knob(Record):
-    """An argument that changes how it is computed: shapes and dtypes of the kernel's arguments stay."""
+    """An argument that changes how it is computed: shapes and dtypes of the kernel's arguments
+    stay."""
 
     name: str
     value: Any
@@ -43,12 +48,14 @@ class Tensor(Record):
 
     name: str
     shape: tuple[int | str, ...] | None
-    """Elements of each dimension; the name of one that is known at run time only. None for a scalar."""
+    """Elements of each dimension; the name of one that is known at run time only. None for a
+    scalar."""
     dtype: str
     """In TileLang's words."""
     role: Role
     integer: bool
-    """Whether it holds whole numbers that may be indices or lengths: random values could lead out of bounds."""
+    """Whether it holds whole numbers that may be indices or lengths: random values could lead out
+    of bounds."""
     called_with: tuple[int, ...] | None = None
     """Shape that the file's own script handed over; None where it was not called with tensors."""
     strides: tuple[int, ...] | None = None
@@ -62,8 +69,9 @@ class Reference(Record):
     """The file's own check."""
 
     how: Literal["profiler", "comparison", "autotune", "derived"]
-    """`profiler`: a callable was handed to the profiler; `comparison`: the kernel's output was compared with a tensor; `derived`: a tensor
-    computed from the output was; `autotune`: the ref_prog of @autotune."""
+    """`profiler`: a callable was handed to the profiler; `comparison`: the kernel's output was
+    compared with a tensor; `derived`: a tensor computed from the output was; `autotune`: the
+    ref_prog of @autotune."""
     name: str
     """Of the callable, or of the function that compared."""
     line: int | None = None
@@ -96,7 +104,8 @@ class FoundKernel(Record):
     """Where its factory, or its call of `tilelang.compile`, stands."""
     form: Form
     how: Literal["recorded", "read", ""] = ""
-    """`recorded`: the file's script called it; `read`: its values were read from a call site; "" where some are not known."""
+    """`recorded`: the file's script called it; `read`: its values were read from a call site; ""
+    where some are not known."""
     fields: tuple[Field, ...] = ()
     knobs: tuple[Knob, ...] = ()
     dtypes: dict[str, str] = {}
@@ -137,7 +146,8 @@ class Found(Record):
     troubles: tuple[str, ...] = ()
     """What went wrong while it was opened, one sentence each."""
     ended: str = ""
-    """How its own script ended: `finished`, `raised`, `exited`, `timeout`, `killed`, `read only`."""
+    """How its own script ended: `finished`, `raised`, `exited`, `timeout`, `killed`,
+    `read only`."""
     printed: str = ""
     """The end of what its script printed."""
 

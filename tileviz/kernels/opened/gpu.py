@@ -17,12 +17,26 @@ DRAWN = 1 << 20
 """Random values that are drawn for one tensor; a larger one repeats them."""
 
 SILENT = (
-    "synchronize", "empty_cache", "manual_seed", "manual_seed_all", "reset_peak_memory_stats", "ipc_collect",
-    "_lazy_init", "init", "set_device", "reset_max_memory_allocated", "cudart",
-)  # fmt: skip
+    "synchronize",
+    "empty_cache",
+    "manual_seed",
+    "manual_seed_all",
+    "reset_peak_memory_stats",
+    "ipc_collect",
+    "_lazy_init",
+    "init",
+    "set_device",
+    "reset_max_memory_allocated",
+    "cudart",
+)
 """Functions of torch.cuda that do nothing here."""
 
-NOTHING_USED = ("memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved")
+NOTHING_USED = (
+    "memory_allocated",
+    "max_memory_allocated",
+    "memory_reserved",
+    "max_memory_reserved",
+)
 
 
 def stand_in() -> None:
@@ -36,10 +50,16 @@ def stand_in() -> None:
     for name in NOTHING_USED:
         setattr(cuda, name, _answer(0))
     answers = {
-        "is_available": True, "is_initialized": True, "device_count": 1, "current_device": 0, "is_bf16_supported": True,
-        "get_device_capability": CAPABILITY, "get_device_name": NAME, "get_device_properties": _properties(),
+        "is_available": True,
+        "is_initialized": True,
+        "device_count": 1,
+        "current_device": 0,
+        "is_bf16_supported": True,
+        "get_device_capability": CAPABILITY,
+        "get_device_name": NAME,
+        "get_device_properties": _properties(),
         "mem_get_info": (MEMORY_BYTES, MEMORY_BYTES),
-    }  # fmt: skip
+    }
     for name, value in answers.items():
         setattr(cuda, name, _answer(value))
     cuda.Event, cuda.Stream = Event, Stream
@@ -47,7 +67,7 @@ def stand_in() -> None:
     cuda.current_stream = cuda.default_stream = lambda *args: Stream()
     cuda.device = lambda *args: contextlib.nullcontext()
     torch.version.cuda = "13.0"
-    torch.utils._triton.has_triton_package()  # remembered as it is, before a script's import of Triton is stood in for
+    torch.utils._triton.has_triton_package()  # remembered, before Triton may be stood in for
     torch.compile = _not_compiled
     torch.set_default_device = _answer(None)
     torch.Generator = _generator(torch.Generator)
@@ -64,8 +84,8 @@ def target():
 
 
 def on_cpu(origins):
-    """The mode under which a script runs: every device cuda is the CPU, tensors say that they are on cuda, and what is computed from a
-    kernel's output is known by `origins` (checks.Origins)."""
+    """The mode under which a script runs: every device cuda is the CPU, tensors say that they are
+    on cuda, and what is computed from a kernel's output is known by `origins` (checks.Origins)."""
     import torch
     from torch.overrides import TorchFunctionMode
 
@@ -104,7 +124,8 @@ def on_cpu(origins):
 
 
 def large_shape(args: tuple, kwargs: dict) -> tuple[int, ...] | None:
-    """The shape that a call of torch.randn asks for where it has more than DRAWN elements; None for any other call."""
+    """The shape that a call of torch.randn asks for where it has more than DRAWN elements; None for
+    any other call."""
     size = kwargs.get("size", args)
     shape = tuple(size[0]) if len(size) == 1 and isinstance(size[0], (tuple, list)) else tuple(size)
     whole = all(isinstance(extent, int) for extent in shape) and "out" not in kwargs
@@ -112,8 +133,11 @@ def large_shape(args: tuple, kwargs: dict) -> tuple[int, ...] | None:
 
 
 def repeated(draw, shape: tuple[int, ...], kwargs: dict):
-    """A tensor of this shape in which DRAWN random values come again and again: a CPU would draw for minutes what a GPU draws at once."""
-    options = {name: value for name, value in kwargs.items() if name not in ("size", "requires_grad")}
+    """A tensor of this shape in which DRAWN random values come again and again: a CPU would draw
+    for minutes what a GPU draws at once."""
+    options = {
+        name: value for name, value in kwargs.items() if name not in ("size", "requires_grad")
+    }
     values, count = draw(DRAWN, **options), math.prod(shape)
     tensor = values.repeat(-(-count // DRAWN))[:count].view(shape)
     return tensor.requires_grad_() if kwargs.get("requires_grad") else tensor
@@ -166,17 +190,29 @@ def _not_compiled(function=None, **options):
 
 
 def _answer(value):
-    """A function of its own for each question: torch's compiler refuses one that has several names."""
+    """A function of its own for each question: torch's compiler refuses one that has
+    several names."""
     return lambda *args, **kwargs: value
 
 
 def _properties() -> types.SimpleNamespace:
     """Source: the H200's own `cudaDeviceProp`."""
     return types.SimpleNamespace(
-        name=NAME, major=CAPABILITY[0], minor=CAPABILITY[1], multi_processor_count=SM_COUNT, total_memory=MEMORY_BYTES, warp_size=32,
-        shared_memory_per_block=49152, shared_memory_per_block_optin=232448, shared_memory_per_multiprocessor=233472,
-        L2_cache_size=50 << 20, max_threads_per_multi_processor=2048, regs_per_multiprocessor=65536, gcnArchName="", is_integrated=False,
-    )  # fmt: skip
+        name=NAME,
+        major=CAPABILITY[0],
+        minor=CAPABILITY[1],
+        multi_processor_count=SM_COUNT,
+        total_memory=MEMORY_BYTES,
+        warp_size=32,
+        shared_memory_per_block=49152,
+        shared_memory_per_block_optin=232448,
+        shared_memory_per_multiprocessor=233472,
+        L2_cache_size=50 << 20,
+        max_threads_per_multi_processor=2048,
+        regs_per_multiprocessor=65536,
+        gcnArchName="",
+        is_integrated=False,
+    )
 
 
 def _generator(real):

@@ -1,6 +1,8 @@
-"""Keeps a script from writing outside its scratch folder, and tells of sockets and processes that it starts.
+"""Keeps a script from writing outside its scratch folder, and tells of sockets and processes that
+it starts.
 
-It sees what Python itself opens. It is a guard against accidents, not a prison: the process runs with the user's rights.
+It sees what Python itself opens. It is a guard against accidents, not a prison: the process runs
+with the user's rights.
 """
 
 import os
@@ -10,7 +12,18 @@ from pathlib import Path
 
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
-CHANGES = ("os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.truncate", "os.link", "os.symlink", "os.chmod", "os.chown", "os.utime")
+CHANGES = (
+    "os.mkdir",
+    "os.rename",
+    "os.remove",
+    "os.rmdir",
+    "os.truncate",
+    "os.link",
+    "os.symlink",
+    "os.chmod",
+    "os.chown",
+    "os.utime",
+)
 """Events whose arguments name files that are made, changed or removed."""
 
 STARTS = {
@@ -43,7 +56,13 @@ class Guard:
         if event == "open" and isinstance(args[2], int) and args[2] & WRITES:
             self._check(args[0])
         elif event in CHANGES:
-            paths = args[:2] if event in ("os.rename", "os.link") else args[1:2] if event == "os.symlink" else args[:1]
+            paths = (
+                args[:2]
+                if event in ("os.rename", "os.link")
+                else args[1:2]
+                if event == "os.symlink"
+                else args[:1]
+            )
             for path in paths:
                 self._check(path)
         elif event in STARTS and _asked_by_script():
@@ -57,7 +76,9 @@ class Guard:
         if full == self.scratch or full.startswith(self.allowed):
             return
         self._say(f"it wanted to write {full}, which was refused while it is opened")
-        raise PermissionError(13, "a script that tileviz opens writes nothing but in its scratch folder", full)
+        raise PermissionError(
+            13, "a script that tileviz opens writes nothing but in its scratch folder", full
+        )
 
     def _say(self, sentence: str) -> None:
         if sentence not in self._said and len(self._said) < 10:

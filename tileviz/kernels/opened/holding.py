@@ -1,4 +1,5 @@
-"""A process that holds one program: forked off when the program is seen, at work when the script is over, whatever became of it."""
+"""A process that holds one program: forked off when the program is seen, at work when the script is
+over, whatever became of it."""
 
 import fcntl
 import os
@@ -34,7 +35,8 @@ class Limits:
 
 
 def holder(events: Events, limits: Limits, compiled: Callable | None) -> Callable:
-    """The `hold` of a Recorder. `compiled(program, pass_configs, flags)` gives a dict for each target, as an iterator."""
+    """The `hold` of a Recorder. `compiled(program, pass_configs, flags)` gives a dict for each
+    target, as an iterator."""
     folder = events.folder / FOLDER
     folder.mkdir(exist_ok=True)
     count = [0]
@@ -69,19 +71,27 @@ def at_work(told: Path) -> list[int]:
     return [int(file.name) for file in (told / FOLDER).iterdir() if _is_alive(int(file.name))]
 
 
-def _work(entry: dict, program, call: Call | None, pass_configs, events: Events, limits: Limits, compiled) -> None:
+def _work(
+    entry: dict, program, call: Call | None, pass_configs, events: Events, limits: Limits, compiled
+) -> None:
     try:
         if call is not None:
             signal.alarm(limits.part_s)
             with gpu.target():
                 events.tell("parted", id=entry["id"], kinds=parted(program, call))
         signal.alarm(limits.compile_s)
-        for code in compiled(program, dict(pass_configs or {}), entry["compile_flags"]) if compiled else ():
+        for code in (
+            compiled(program, dict(pass_configs or {}), entry["compile_flags"]) if compiled else ()
+        ):
             signal.alarm(limits.compile_s)
             events.tell("code", id=entry["id"], code=code)
         signal.alarm(0)
     except Exception as error:
-        events.tell("trouble", said=f"{entry['title']} could not be looked at in full: {type(error).__name__}: {error}")
+        events.tell(
+            "trouble",
+            said=f"{entry['title']} could not be looked at in full: "
+            f"{type(error).__name__}: {error}",
+        )
 
 
 def _is_alive(pid: int) -> bool:

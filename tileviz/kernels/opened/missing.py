@@ -1,4 +1,5 @@
-"""Stands in for modules that are not installed, so that a file that imports them still opens; whatever computes with one fails."""
+"""Stands in for modules that are not installed, so that a file that imports them still opens;
+whatever computes with one fails."""
 
 import ast
 import importlib.abc
@@ -20,7 +21,8 @@ class MissingModuleUsed(RuntimeError):
 
 
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Last on the path of finders. `told` gets the name of each module that is stood in for, once."""
+    """Last on the path of finders. `told` gets the name of each module that is stood
+    in for, once."""
 
     def __init__(self, file: str, told: Callable[[str], None]) -> None:
         self.file = file
@@ -73,7 +75,8 @@ class Module(types.ModuleType):
 
 
 class Thing:
-    """What a missing module holds: a decorator, a context manager, a base class; with a tensor it fails."""
+    """What a missing module holds: a decorator, a context manager, a base class; with a tensor it
+    fails."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -127,9 +130,12 @@ def _holds(base: str, top: str) -> bool:
 
 
 def _copes_itself() -> bool:
-    """Whether the import stands in a library, or inside a try: it then fails as it would anywhere."""
+    """Whether the import stands in a library, or inside a try: it then fails as it
+    would anywhere."""
     frame = sys._getframe(2)
-    while frame is not None and ("importlib" in frame.f_code.co_filename or frame.f_code.co_filename == __file__):
+    while frame is not None and (
+        "importlib" in frame.f_code.co_filename or frame.f_code.co_filename == __file__
+    ):
         frame = frame.f_back
     if frame is None:
         return False
@@ -142,4 +148,8 @@ def _copes_itself() -> bool:
     except (OSError, ValueError, SyntaxError):
         return True
     tries = (node for node in ast.walk(tree) if isinstance(node, ast.Try) and node.handlers)
-    return any(statement.lineno <= line <= (statement.end_lineno or line) for node in tries for statement in node.body)
+    return any(
+        statement.lineno <= line <= (statement.end_lineno or line)
+        for node in tries
+        for statement in node.body
+    )

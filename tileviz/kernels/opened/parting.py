@@ -1,4 +1,5 @@
-"""Parts the arguments of a factory into sizes, dtypes, knobs and options: moves one, builds the TIR, and looks what changed."""
+"""Parts the arguments of a factory into sizes, dtypes, knobs and options: moves one, builds the
+TIR, and looks what changed."""
 
 from typing import Any
 
@@ -7,7 +8,8 @@ from tileviz.kernels.opened.recorder import Call, bound, constants, is_tensor
 
 
 def parted(function, call: Call) -> dict[str, str]:
-    """`size`, `dtype`, `knob`, `option` or `fixed` for each argument that is no tensor. What the autotune list names is a knob."""
+    """`size`, `dtype`, `knob`, `option` or `fixed` for each argument that is no tensor. What the
+    autotune list names is a knob."""
     sizes = constants(call.impl, function)
     arguments = {**sizes, **bound(call)}
     before = tir.arguments(function)
@@ -19,7 +21,9 @@ def parted(function, call: Call) -> dict[str, str]:
             continue
         if name in tuned:
             found[name] = "knob"
-        elif name in sizes or (call.impl.mode == "eager" and name not in call.impl.signature.parameters):
+        elif name in sizes or (
+            call.impl.mode == "eager" and name not in call.impl.signature.parameters
+        ):
             found[name] = "size"
         else:
             found[name] = _kind(call, arguments, name, before)
@@ -57,5 +61,8 @@ def others(value) -> list:
     if isinstance(value, float):
         return [value * 2]
     if isinstance(value, str) or values.dtype_of(values.stored(value)) == "dtype":
-        return ["bfloat16" if "16" in str(value) and "bf" not in str(value) else "float16", "float32"]
+        return [
+            "bfloat16" if "16" in str(value) and "bf" not in str(value) else "float16",
+            "float32",
+        ]
     return []

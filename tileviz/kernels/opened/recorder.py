@@ -1,4 +1,5 @@
-"""Replaces TileLang's entry points: a kernel that a script asks for is told instead of compiled, and gives blank outputs."""
+"""Replaces TileLang's entry points: a kernel that a script asks for is told instead of compiled,
+and gives blank outputs."""
 
 import inspect
 import os
@@ -13,7 +14,8 @@ from tileviz.kernels.opened.events import Events
 from tileviz.kernels.opened.texts import Factory
 
 MOST_KERNELS = 200
-"""Programs of one script that are told; what a loop asks for beyond them still gets its blank outputs."""
+"""Programs of one script that are told; what a loop asks for beyond them still gets its blank
+outputs."""
 
 DOMAIN = 64
 """Values of one knob that are kept of an autotune list."""
@@ -31,7 +33,8 @@ class Call:
 
 @dataclass
 class Recorder:
-    """Tells each kernel once. `hold(id, program, call)` is called for the first program of each factory."""
+    """Tells each kernel once. `hold(id, program, call)` is called for the first program of each
+    factory."""
 
     file: str
     events: Events
@@ -45,13 +48,26 @@ class Recorder:
     _seen: dict[tuple, str] = field(default_factory=dict)
     _held: set[tuple] = field(default_factory=set)
 
-    def compile(self, func=None, out_idx=None, execution_backend=None, target=None, target_host=None, verbose=None, **more):
+    def compile(
+        self,
+        func=None,
+        out_idx=None,
+        execution_backend=None,
+        target=None,
+        target_host=None,
+        verbose=None,
+        **more,
+    ):
         """Stands for `tilelang.compile`."""
         call = self.current[-1] if self.current else None
         return RecordedKernel(self, self.kernel(func, out_idx, target, more, call), func)
 
     def par_compile(self, funcs, **kwargs):
-        kwargs = {name: value for name, value in kwargs.items() if name not in ("num_workers", "ignore_error")}
+        kwargs = {
+            name: value
+            for name, value in kwargs.items()
+            if name not in ("num_workers", "ignore_error")
+        }
         return [self.compile(func, **kwargs) for func in funcs]
 
     def kernel(self, function, out_idx, target, more: dict, call: Call | None) -> dict:
@@ -91,39 +107,70 @@ class Recorder:
         code = function.__code__
         arguments = {**constants(call.impl, program), **bound(call)}
         return {
-            "title": function.__qualname__, "file": os.path.abspath(code.co_filename), "line": code.co_firstlineno,
+            "title": function.__qualname__,
+            "file": os.path.abspath(code.co_filename),
+            "line": code.co_firstlineno,
             "form": call.impl.mode if call.impl.mode in ("eager", "bare") else "lazy",
-            "arguments": {name: values.stored(value) for name, value in arguments.items() if not is_tensor(value)},
+            "arguments": {
+                name: values.stored(value)
+                for name, value in arguments.items()
+                if not is_tensor(value)
+            },
             "autotune": call.tune,
-        }  # fmt: skip
+        }
 
     def _bare(self, function) -> dict:
-        title = str(function.attrs["global_symbol"]) if function.attrs and "global_symbol" in function.attrs else "kernel"
+        title = (
+            str(function.attrs["global_symbol"])
+            if function.attrs and "global_symbol" in function.attrs
+            else "kernel"
+        )
         file, line = tir.place(function) or (self.file, self.line() or 0)
-        around = [factory for factory in self.factories if file == self.file and factory.line <= line <= factory.end]
+        around = [
+            factory
+            for factory in self.factories
+            if file == self.file and factory.line <= line <= factory.end
+        ]
         if around:
             title, line = around[-1].title, around[-1].line
         return {
-            "title": title, "file": file, "line": line, "form": "bare", "arguments": {},
+            "title": title,
+            "file": file,
+            "line": line,
+            "form": "bare",
+            "arguments": {},
             "autotune": self.tuning[-1] if self.tuning else None,
-        }  # fmt: skip
+        }
 
 
 def described(function, out_idx, more: dict) -> dict:
-    """What a program itself says: its arguments with their roles, and what TileLang is to do with it."""
+    """What a program itself says: its arguments with their roles, and what TileLang is to do with
+    it."""
     attrs = dict(function.attrs) if function.attrs else {}
     if "tilelang_out_idx" in attrs:
         out_idx = [int(index) for index in attrs["tilelang_out_idx"]]
-    indices = [] if out_idx is None else [int(out_idx)] if isinstance(out_idx, int) else [int(index) for index in out_idx]
+    indices = (
+        []
+        if out_idx is None
+        else [int(out_idx)]
+        if isinstance(out_idx, int)
+        else [int(index) for index in out_idx]
+    )
     arguments = tir.arguments(function)
     allocated = sorted({index % len(arguments) for index in indices}) if arguments else []
     roles = zip(arguments, tir.roles(function, allocated), strict=True)
     flags = more.get("compile_flags") or []
     flags = [flags] if isinstance(flags, str) else list(flags)
     return {
-        "tensors": [{**argument, "role": role, "integer": tir.is_integer(argument["dtype"])} for argument, role in roles],
+        "tensors": [
+            {**argument, "role": role, "integer": tir.is_integer(argument["dtype"])}
+            for argument, role in roles
+        ],
         "out_idx": allocated,
-        "pass_configs": {str(getattr(name, "value", name)): str(value) for name, value in pass_configs_of(function, more).items()},
+        "pass_configs": {
+            str(getattr(name, "value", name)): str(value)
+            for name, value in pass_configs_of(function, more).items()
+        },
         "compile_flags": [*map(str, attrs.get("tilelang_compile_flags", ())), *map(str, flags)],
         "tir": tir.text_hash(function),
     }
@@ -142,17 +189,23 @@ def origin(impl):
 
 
 def bound(call: Call) -> dict[str, Any]:
-    """Every argument of the factory by name: given, or by default; eager kernels' `T.const` names, too."""
+    """Every argument of the factory by name: given, or by default; eager kernels' `T.const` names,
+    too."""
     signature = call.impl.signature
     known = {name: value for name, value in call.kwargs.items() if name in signature.parameters}
     found = signature.bind_partial(*call.args, **known)
     found.apply_defaults()
-    loose = {name: value for name, value in call.kwargs.items() if name not in known and not name.startswith("__")}
+    loose = {
+        name: value
+        for name, value in call.kwargs.items()
+        if name not in known and not name.startswith("__")
+    }
     return {**found.arguments, **loose}
 
 
 def constants(impl, program) -> dict[str, int]:
-    """The `T.const` sizes of an eager factory, read off the arguments of the program that it made."""
+    """The `T.const` sizes of an eager factory, read off the arguments of the program
+    that it made."""
     buffers = {str(parameter.name): buffer for parameter, buffer in program.buffer_map.items()}
     found = {}
     for template in getattr(impl.func, "p1_cache", {}).values():
@@ -193,14 +246,18 @@ def install(recorder: Recorder) -> None:
     compiled = jit.JITImpl.compile
 
     def compile_factory(impl, *args, **kwargs):
-        recorder.current.append(Call(impl, args, kwargs, recorder.tuning.pop() if recorder.tuning else None))
+        recorder.current.append(
+            Call(impl, args, kwargs, recorder.tuning.pop() if recorder.tuning else None)
+        )
         try:
             return compiled(impl, *args, **kwargs)
         finally:
             recorder.current.pop()
 
     jit.JITImpl.compile = compile_factory
-    tuner.AutoTuneImpl.__call__ = lambda tuned, *args, **kwargs: _tuned(recorder, tuned, args, kwargs)
+    tuner.AutoTuneImpl.__call__ = lambda tuned, *args, **kwargs: _tuned(
+        recorder, tuned, args, kwargs
+    )
     tuner.AutoTuner.run = lambda tuned, *args, **kwargs: _run_tuner(recorder, tuned)
     _still_clocks()
     checks.install(recorder.origins, recorder.check)
@@ -212,12 +269,20 @@ def tune_of(configs: list[dict], reference=None, tolerance: tuple = (None, None)
     for config in configs:
         for name, value in config.items():
             kept = domains.setdefault(name, [])
-            if name != "pass_configs" and (word := values.stored(value)) not in kept and len(kept) < DOMAIN:
+            if (
+                name != "pass_configs"
+                and (word := values.stored(value)) not in kept
+                and len(kept) < DOMAIN
+            ):
                 kept.append(word)
     domains.pop("pass_configs", None)
     told = {"configs": len(configs), "domains": domains}
     if reference is not None:
-        told["reference"] = {"name": values.name_of(reference), "rtol": tolerance[0], "atol": tolerance[1]}
+        told["reference"] = {
+            "name": values.name_of(reference),
+            "rtol": tolerance[0],
+            "atol": tolerance[1],
+        }
     return told
 
 
@@ -228,8 +293,18 @@ def _tuned(recorder: Recorder, tuned, args: tuple, kwargs: dict):
     configs = list(tuned.configs(*args, **kwargs) if callable(tuned.configs) else tuned.configs)
     known = {name: value for name, value in kwargs.items() if name in impl.signature.parameters}
     given = impl.signature.bind_partial(*args, **known).arguments
-    picked = {name: value for name, value in configs[0].items() if name not in given and name != "pass_configs"}
-    recorder.tuning.append(tune_of(configs, getattr(tuned, "ref_prog", None), (getattr(tuned, "rtol", None), getattr(tuned, "atol", None))))
+    picked = {
+        name: value
+        for name, value in configs[0].items()
+        if name not in given and name != "pass_configs"
+    }
+    recorder.tuning.append(
+        tune_of(
+            configs,
+            getattr(tuned, "ref_prog", None),
+            (getattr(tuned, "rtol", None), getattr(tuned, "atol", None)),
+        )
+    )
     mode = impl.initialize_jit_mode(*args, **kwargs, **picked)
     kernel = impl.compile(*args, **kwargs, **picked)
     kernel.config = picked
@@ -242,7 +317,11 @@ def _tuned(recorder: Recorder, tuned, args: tuple, kwargs: dict):
 def _run_tuner(recorder: Recorder, tuned):
     """Stands for `AutoTuner.from_kernel(...).run()`."""
     parameters = tuned._kernel_parameters
-    configs = list(tuned.configs(*parameters[0], **dict(parameters[1])) if callable(tuned.configs) else tuned.configs)
+    configs = list(
+        tuned.configs(*parameters[0], **dict(parameters[1]))
+        if callable(tuned.configs)
+        else tuned.configs
+    )
     config = {name: value for name, value in configs[0].items() if name != "pass_configs"}
     compile_args, profile_args = tuned.compile_args, getattr(tuned, "profile_args", None)
     tolerance = (getattr(profile_args, "rtol", None), getattr(profile_args, "atol", None))
@@ -250,16 +329,22 @@ def _run_tuner(recorder: Recorder, tuned):
     try:
         made = tuned.fn(**config)
         if not isinstance(made, RecordedKernel):
-            options = {name: getattr(compile_args, name, None) for name in ("out_idx", "target", "pass_configs")}
+            options = {
+                name: getattr(compile_args, name, None)
+                for name in ("out_idx", "target", "pass_configs")
+            }
             made = recorder.compile(made, **options)
     finally:
         recorder.tuning.clear()
     made.config = config
-    return types.SimpleNamespace(latency=1.0, config=config, ref_latency=1.0, kernel=made, func=made, libcode="")
+    return types.SimpleNamespace(
+        latency=1.0, config=config, ref_latency=1.0, kernel=made, func=made, libcode=""
+    )
 
 
 def _still_clocks() -> None:
-    """Nothing is timed: a benchmark calls its function once; questions to the driver get the answers of one H200."""
+    """Nothing is timed: a benchmark calls its function once; questions to the driver get the
+    answers of one H200."""
     import tilelang.carver.arch.driver as driver
     import tilelang.carver.arch.driver.cuda_driver as cuda_driver
     import tilelang.profiler

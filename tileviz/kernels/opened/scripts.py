@@ -1,4 +1,5 @@
-"""Runs a file's own script, or the tests in it, with TileLang's entry points replaced; and reads the call sites of what it leaves out."""
+"""Runs a file's own script, or the tests in it, with TileLang's entry points replaced; and reads
+the call sites of what it leaves out."""
 
 import importlib
 import inspect
@@ -20,14 +21,16 @@ from tileviz.kernels.opened.missing import Finder
 from tileviz.kernels.opened.recorder import Call, Plain, Recorder, install
 
 STARTS = ("main", "test", "run", "bench", "check", "demo", "example")
-"""How functions begin that are called where the script itself shows no kernel; those without arguments alone."""
+"""How functions begin that are called where the script itself shows no kernel; those without
+arguments alone."""
 
 EACH_S = 30
 """Seconds for the call sites of one factory, and for one such function."""
 
 
 class OutOfTime(BaseException):
-    """The time for a piece of the script is over. No `except Exception` of the script catches it."""
+    """The time for a piece of the script is over. No `except Exception` of the script
+    catches it."""
 
 
 def load() -> None:
@@ -72,7 +75,8 @@ class Opening:
         self.guard.install()
 
     def record(self) -> None:
-        """Runs the script, or its tests; where no kernel showed, its functions that look like a start."""
+        """Runs the script, or its tests; where no kernel showed, its functions that look like a
+        start."""
         asked = self.asked
         run = self._script if asked.tests is None else lambda: self._tests(asked.tests)
         how, said, _ = self.run(run, asked.seconds)
@@ -82,7 +86,8 @@ class Opening:
         self.events.tell("ended", how=how, said=said)
 
     def read(self, known: set[str]) -> None:
-        """Imports the file and resolves each factory whose title is not known from its call sites."""
+        """Imports the file and resolves each factory whose title is not known from its
+        call sites."""
         how, said, names = self.run(self.imported, EACH_S)
         if how != "finished":
             self.events.tell("unread", said=said)
@@ -93,7 +98,9 @@ class Opening:
                 continue
             before = len(self.recorder.kernels)
             try:
-                how, said, _ = self.run(lambda one=factory: resolve(one, names, sites, self.recorder), EACH_S)
+                how, said, _ = self.run(
+                    lambda one=factory: resolve(one, names, sites, self.recorder), EACH_S
+                )
             finally:
                 self.recorder.current.clear()
                 self.recorder.tuning.clear()
@@ -121,7 +128,8 @@ class Opening:
             signal.setitimer(signal.ITIMER_REAL, 0)
 
     def imported(self) -> dict[str, Any]:
-        """The names of the file once it is imported, under its dotted name where it lies in a package."""
+        """The names of the file once it is imported, under its dotted name where it lies in a
+        package."""
         name, root = dotted(self.file)
         self._places(root)
         if name:
@@ -130,10 +138,25 @@ class Opening:
 
     def tell_siblings(self) -> None:
         """Tells the hash of every module that is no installed one."""
-        libraries = (sys.prefix, sys.base_prefix, os.path.dirname(os.__file__), str(Path(__file__).parents[2]))
+        libraries = (
+            sys.prefix,
+            sys.base_prefix,
+            os.path.dirname(os.__file__),
+            str(Path(__file__).parents[2]),
+        )
         files = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
-        own = [file for file in files if isinstance(file, str) and "site-packages" not in file and not file.startswith(libraries)]
-        hashes = {file: texts.hash_of(Path(file).read_bytes()) for file in sorted(own) if os.path.isfile(file) and file != self.file}
+        own = [
+            file
+            for file in files
+            if isinstance(file, str)
+            and "site-packages" not in file
+            and not file.startswith(libraries)
+        ]
+        hashes = {
+            file: texts.hash_of(Path(file).read_bytes())
+            for file in sorted(own)
+            if os.path.isfile(file) and file != self.file
+        }
         self.events.tell("siblings", files=hashes)
 
     def _script(self) -> None:
@@ -146,7 +169,11 @@ class Opening:
         self._places()
         status = pytest.main([self.file, "-p", "no:cacheprovider", "-o", "addopts=", "-q", *args])
         if status:
-            self.events.tell("trouble", said=f"its tests did not all pass here, where outputs are made up (pytest's status {int(status)})")
+            self.events.tell(
+                "trouble",
+                said="its tests did not all pass here, where outputs are made up "
+                f"(pytest's status {int(status)})",
+            )
 
     def _places(self, root: str | None = None) -> None:
         sys.argv = [self.file]
@@ -162,8 +189,11 @@ class Opening:
                 return
 
 
-def resolve(factory: texts.Factory, names: dict[str, Any], sites: CallSites, recorder: Recorder) -> None:
-    """Builds the first call site of a factory whose values are known, else its defaults. Raises Unresolved."""
+def resolve(
+    factory: texts.Factory, names: dict[str, Any], sites: CallSites, recorder: Recorder
+) -> None:
+    """Builds the first call site of a factory whose values are known, else its defaults. Raises
+    Unresolved."""
     impl = names.get(factory.name)
     if impl is None:
         raise Unresolved("it is defined inside another function, whose arguments are not known")
@@ -200,9 +230,19 @@ def build(impl, way: str, args: list, kwargs: dict, recorder: Recorder) -> None:
 
 def starts(names: dict[str, Any], file: str) -> list[Callable]:
     """Functions of the file that take no arguments and are named like a start, `main` first."""
-    own = [value for value in names.values() if inspect.isfunction(value) and value.__code__.co_filename == file]
-    ready = [function for function in own if function.__name__.startswith(STARTS) and not _needs_arguments(function)]
-    return sorted(ready, key=lambda function: (STARTS.index(_start_of(function)), function.__name__))
+    own = [
+        value
+        for value in names.values()
+        if inspect.isfunction(value) and value.__code__.co_filename == file
+    ]
+    ready = [
+        function
+        for function in own
+        if function.__name__.startswith(STARTS) and not _needs_arguments(function)
+    ]
+    return sorted(
+        ready, key=lambda function: (STARTS.index(_start_of(function)), function.__name__)
+    )
 
 
 def dotted(file: str) -> tuple[str | None, str | None]:
@@ -216,7 +256,11 @@ def dotted(file: str) -> tuple[str | None, str | None]:
 
 def told(error: BaseException, file: str) -> str:
     """What a script raised, with the last line of the file that had a part in it."""
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+    lines = [
+        frame.lineno
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename == file
+    ]
     return first_line(error) + (f" (line {lines[-1]})" if lines else "")
 
 
@@ -228,7 +272,9 @@ def first_line(error: BaseException) -> str:
 
 def _needs_arguments(function) -> bool:
     parameters = inspect.signature(function).parameters.values()
-    return any(p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters)
+    return any(
+        p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters
+    )
 
 
 def _start_of(function) -> str:

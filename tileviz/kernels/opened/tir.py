@@ -1,4 +1,5 @@
-"""Reads a T.prim_func as TileLang's front end made it: its arguments, and which of them it writes."""
+"""Reads a T.prim_func as TileLang's front end made it: its arguments, and which of
+them it writes."""
 
 import hashlib
 
@@ -6,12 +7,15 @@ INTEGERS = ("int", "uint", "bool")
 
 
 def arguments(function) -> list[dict]:
-    """{"name", "dtype", "shape"} of each argument in order; the shape of a scalar is None, a size known at run time only is a text."""
+    """{"name", "dtype", "shape"} of each argument in order; the shape of a scalar is None, a size
+    known at run time only is a text."""
     found = []
     for parameter in function.params:
         buffer = function.buffer_map.get(parameter) if parameter in function.buffer_map else None
         if buffer is None:
-            found.append({"name": str(parameter.name), "dtype": str(parameter.dtype), "shape": None})
+            found.append(
+                {"name": str(parameter.name), "dtype": str(parameter.dtype), "shape": None}
+            )
         else:
             shape = [size(extent) for extent in buffer.shape]
             found.append({"name": str(buffer.name), "dtype": str(buffer.dtype), "shape": shape})
@@ -45,8 +49,9 @@ def place(function) -> tuple[str, int] | None:
 def accesses(function) -> dict[str, set[str]]:
     """For each buffer of the program by name, "r" and "w" as it is read and written.
 
-    `T.copy` and its like name their operands by regions, whose second value is 1 to read, 2 to write and 3 for both; an atomic or an
-    external call that takes the address of an element may do both.
+    `T.copy` and its like name their operands by regions, whose second value is 1 to read, 2 to
+    write and 3 for both; an atomic or an external call that takes the address of an element may do
+    both.
     """
     from tilelang import tvm
 

@@ -1,4 +1,5 @@
-"""Values of a stranger's arguments as JSON, tagged where JSON has no word for them, and as words for a terminal."""
+"""Values of a stranger's arguments as JSON, tagged where JSON has no word for them, and as words
+for a terminal."""
 
 import math
 from typing import Any
@@ -8,8 +9,8 @@ LONGEST_WORDS = 60
 
 
 def stored(value: object) -> Any:
-    """The JSON value: {"dtype": "float16"}, {"tuple": [...]}, {"dict": [[key, value], ...]}, {"float": "inf"}; what cannot be kept is
-    {"unkept": its type}."""
+    """The JSON value: {"dtype": "float16"}, {"tuple": [...]}, {"dict": [[key, value], ...]},
+    {"float": "inf"}; what cannot be kept is {"unkept": its type}."""
     if value is None or isinstance(value, (bool, str)):
         return value
     if isinstance(value, int):
@@ -31,12 +32,17 @@ def is_kept(value: Any) -> bool:
         return True
     if "unkept" in value:
         return False
-    parts = value.get("tuple") or value.get("list") or [part for pair in value.get("dict", ()) for part in pair]
+    parts = (
+        value.get("tuple")
+        or value.get("list")
+        or [part for pair in value.get("dict", ()) for part in pair]
+    )
     return all(map(is_kept, parts))
 
 
 def dtype_of(value: Any) -> str:
-    """One word for what a stored value is: int, float, bool, text, dtype, tuple, list, dict, none or the type that could not be kept."""
+    """One word for what a stored value is: int, float, bool, text, dtype, tuple, list, dict, none
+    or the type that could not be kept."""
     if value is None:
         return "none"
     if isinstance(value, dict):

@@ -1,4 +1,5 @@
-"""Its script asks for its options, and fails before it comes to the kernel: the call site tells all the same."""
+"""Its script asks for its options, and fails before it comes to the kernel: the call site tells all
+the same."""
 
 import argparse
 

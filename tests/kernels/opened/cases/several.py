@@ -1,4 +1,5 @@
-"""Two outputs; one that is written in place, led by an index; one whose length is known at run time only."""
+"""Two outputs; one that is written in place, led by an index; one whose length is known at run time
+only."""
 
 import tilelang
 import tilelang.language as T
@@ -21,7 +22,11 @@ def split(A, block: int = 128):
 @tilelang.jit
 def gather_add(N, M):
     @T.prim_func
-    def main(X: T.Tensor((M,), "float32"), index: T.Tensor((N,), "int32"), total: T.Tensor((N,), "float32")):
+    def main(
+        X: T.Tensor((M,), "float32"),
+        index: T.Tensor((N,), "int32"),
+        total: T.Tensor((N,), "float32"),
+    ):
         with T.Kernel(N, threads=1) as bx:
             total[bx] = total[bx] + X[index[bx]]
 
@@ -45,7 +50,9 @@ def main():
     low, high = split(torch.randn(256, device="cuda"))
     assert low.shape == high.shape == (256,) and high.dtype == torch.float16
     total = torch.zeros(8, device="cuda")
-    gather_add(8, 64)(torch.randn(64).cuda(), torch.arange(8, dtype=torch.int32, device="cuda"), total)
+    gather_add(8, 64)(
+        torch.randn(64).cuda(), torch.arange(8, dtype=torch.int32, device="cuda"), total
+    )
     assert torch.allclose(total * 1, torch.ones(8), atol=1e-5)
     assert negate(128)(torch.randn(640, device="cuda")).shape == (640,)
 
