@@ -62,6 +62,7 @@ def parser() -> Parser:
     sweep_arguments.add(commands, _command, _seconds)
     _delete(commands)
     _cancel(commands)
+    _open(commands)
     _serve(commands)
     return top
 
@@ -165,6 +166,33 @@ def _cancel(commands) -> None:
     command = _command(commands, "cancel", what)
     command.add_argument(
         "ids", nargs="*", metavar="ID", help="of a sweep, or of a run as this command lists it"
+    )
+
+
+def _open(commands) -> None:
+    what = (
+        "say which TileLang kernels a Python file holds; this runs its script, in its own process"
+    )
+    command = _command(commands, "open", what)
+    command.add_argument("file", metavar="FILE", help="a Python file")
+    command.add_argument(
+        "--compile",
+        metavar="TARGET",
+        action="append",
+        default=[],
+        help="compile each kernel for this target, too: sm_90a, ...; repeat",
+    )
+    command.add_argument(
+        "--timeout",
+        type=_seconds,
+        metavar="SECONDS",
+        help="most seconds for its script (default: 60)",
+    )
+    command.add_argument(
+        "--pytest",
+        nargs=argparse.REMAINDER,
+        metavar="ARGS",
+        help="run the tests in it; what follows goes to pytest, so give this last",
     )
 
 

@@ -14,6 +14,7 @@ from tileviz.cli import (
     diff,
     doctor,
     kernels,
+    open,
     presets,
     serve,
     sweep,
@@ -28,7 +29,7 @@ COMMANDS = {
     "run": trials.run, "show": sweep.show,
     "diff": diff.diff, "presets": presets.presets,
     "sweep": sweep.sweep, "export": sweep.export, "import": sweep.bring_in, "delete": delete.delete,
-    "cancel": cancel.cancel,
+    "cancel": cancel.cancel, "open": open.open,
     "serve": serve.serve,
 }  # fmt: skip
 

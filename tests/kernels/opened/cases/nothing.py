@@ -1,0 +1,3 @@
+"""Holds no kernel."""
+
+print("hello")
