@@ -15,9 +15,7 @@ def test_open_prints_a_table_and_a_sentence_for_what_is_missing():
     assert done.status == 0
     table, _, sentences = done.out.partition("\n\n")
     assert table.splitlines()[0].split() == ["kernel", "line", "sizes", "knobs", "tensors", "check"]
-    assert (
-        "N=16 M=32 dtype=float32" in table and "X[16, 32] float32, Y[16, 32] float32 out" in table
-    )
+    assert "N=16 M=32 dtype=float32" in table and "X[16, 32] float32, Y[16, 32] float32 out" in table
     assert "never_called: rows, columns not known" in sentences
     assert "a_module_that_is_nowhere is not installed and was stood in for" in sentences
 
@@ -39,20 +37,11 @@ def test_what_cannot_be_opened_is_one_sentence_and_status_2(tmp_path):
 
 
 def test_a_command_that_is_killed_leaves_no_process_and_no_file(tmp_path):
-    command = tileviz_process(
-        "open", str(CASES / "hangs.py"), "--timeout", "300", TMPDIR=str(tmp_path)
-    )
+    command = tileviz_process("open", str(CASES / "hangs.py"), "--timeout", "300", TMPDIR=str(tmp_path))
     seen = waited(lambda: psutil.Process(command.pid).children(recursive=True))
     command.kill()
     command.communicate()
-    waited(
-        lambda: (
-            not any(
-                process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-                for process in seen
-            )
-        )
-    )
+    waited(lambda: not any(process.is_running() and process.status() != psutil.STATUS_ZOMBIE for process in seen))
     waited(lambda: not [*tmp_path.iterdir()])
 
 

@@ -27,9 +27,7 @@ time.sleep(1000)
 
 @pytest.fixture
 def child():
-    process = subprocess.Popen(
-        [sys.executable, "-c", LEAVES], stdout=subprocess.PIPE, text=True, start_new_session=True
-    )
+    process = subprocess.Popen([sys.executable, "-c", LEAVES], stdout=subprocess.PIPE, text=True, start_new_session=True)
     process.below = set(map(int, process.stdout.readline().split()))
     yield process
     family.kill(process.pid, "")
@@ -50,15 +48,11 @@ def test_all_are_killed_and_others_are_left_alone(child):
 
 
 def test_a_mark_in_the_environment_finds_what_descends_from_nobody():
-    marked = subprocess.Popen(
-        ["sleep", "1000"], env={**os.environ, family.MARK: "a mark of this test"}
-    )
+    marked = subprocess.Popen(["sleep", "1000"], env={**os.environ, family.MARK: "a mark of this test"})
     end = time.monotonic() + 10
     while not family.family(0, "a mark of this test") and time.monotonic() < end:
         time.sleep(0.01)  # between fork and exec it has our environment
-    assert family.family(0, "a mark of this test") == {marked.pid} and not family.family(
-        0, "another"
-    )
+    assert family.family(0, "a mark of this test") == {marked.pid} and not family.family(0, "another")
     family.kill(0, "a mark of this test")
     assert marked.wait(10) == -9
 

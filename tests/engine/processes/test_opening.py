@@ -36,9 +36,7 @@ def test_a_script_that_takes_memory_no_limit_refuses_is_stopped_and_its_kernel_k
     path.write_text(SHARED)
     found = opening.open_file(opening.Request(path, seconds=120, memory_bytes=1 << 30))
     assert [kernel.how for kernel in found.kernels] == ["recorded"] and found.ended == "killed"
-    assert any(
-        "took more than 1.1 GB of memory and was stopped" in trouble for trouble in found.troubles
-    )
+    assert any("took more than 1.1 GB of memory and was stopped" in trouble for trouble in found.troubles)
 
 
 def test_a_file_that_is_removed_or_changed_meanwhile_is_told(tmp_path):
@@ -47,9 +45,7 @@ def test_a_file_that_is_removed_or_changed_meanwhile_is_told(tmp_path):
     _, hash_ = texts.text_of(path)
     assert opening._changed(path, hash_) == []
     path.write_text("x = 2\n")
-    assert opening._changed(path, hash_) == [
-        "kernel.py was changed while it was opened; open it again"
-    ]
+    assert opening._changed(path, hash_) == ["kernel.py was changed while it was opened; open it again"]
     path.unlink()
     assert opening._changed(path, hash_) == ["kernel.py was removed while it was opened"]
 

@@ -44,9 +44,7 @@ def sites() -> CallSites:
 
 def of(sites, function: str):
     """Arguments of the call of `kernel` in a function."""
-    site = next(
-        site for site, _ in sites.of("kernel") if sites.scopes[site] is sites.functions[function]
-    )
+    site = next(site for site, _ in sites.of("kernel") if sites.scopes[site] is sites.functions[function])
     return sites.arguments(site)
 
 

@@ -22,13 +22,6 @@ def test_a_large_random_tensor_is_told_by_its_call(args, kwargs, shape):
 
 
 def test_a_large_random_tensor_repeats_its_values_and_is_as_asked():
-    tensor = gpu.repeated(
-        torch.randn, (3, gpu.DRAWN), {"dtype": torch.float16, "requires_grad": True}
-    )
-    assert (
-        tensor.shape == (3, gpu.DRAWN)
-        and tensor.dtype == torch.float16
-        and tensor.requires_grad
-        and tensor.is_contiguous()
-    )
+    tensor = gpu.repeated(torch.randn, (3, gpu.DRAWN), {"dtype": torch.float16, "requires_grad": True})
+    assert tensor.shape == (3, gpu.DRAWN) and tensor.dtype == torch.float16 and tensor.requires_grad and tensor.is_contiguous()
     assert torch.equal(tensor[0], tensor[2]) and 0.9 < tensor[0].detach().float().std().item() < 1.1

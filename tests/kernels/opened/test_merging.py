@@ -14,9 +14,7 @@ def program(part: str, number: int, title: str = "add", tir: str = "t", **more) 
         "line": 3,
         "form": "lazy",
         "tir": tir,
-        "tensors": [
-            {"name": "X", "dtype": "int32", "shape": [4, "n"], "role": "in", "integer": True}
-        ],
+        "tensors": [{"name": "X", "dtype": "int32", "shape": [4, "n"], "role": "in", "integer": True}],
         "out_idx": [],
         "pass_configs": {},
         "compile_flags": [],

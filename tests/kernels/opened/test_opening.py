@@ -26,10 +26,7 @@ def folder(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def opened(folder) -> dict[str, Found | BadRequest]:
-    requests = [
-        opening.Request(folder / f"{name}.py", seconds=4 if name == "hangs" else 60)
-        for name in NAMES
-    ]
+    requests = [opening.Request(folder / f"{name}.py", seconds=4 if name == "hangs" else 60) for name in NAMES]
     requests[0] = opening.Request(folder / "eager.py", seconds=60, targets=("sm_90a",))
     requests.append(opening.Request(folder / "several.py", seconds=60, tests=("-k", "main")))
     return dict(zip((*NAMES, "tests"), opening.open_files(requests), strict=True))
@@ -46,9 +43,7 @@ def sizes(one: FoundKernel) -> dict:
 def test_an_eager_kernel_has_the_sizes_of_its_tensors_and_its_own_comparison(opened):
     add = kernel(opened["eager"], "add")
     assert (add.form, add.how, add.called, add.missing) == ("eager", "recorded", "tensors", ())
-    assert sizes(add) == {"N": 1024} and [(knob.name, knob.value) for knob in add.knobs] == [
-        ("block", 128)
-    ]
+    assert sizes(add) == {"N": 1024} and [(knob.name, knob.value) for knob in add.knobs] == [("block", 128)]
     assert [(t.name, t.shape, t.dtype, t.role) for t in add.tensors] == [
         ("A", (1024,), "float32", "in"),
         ("B", (1024,), "float32", "in"),
@@ -76,9 +71,7 @@ def test_an_autotune_list_names_the_knobs_and_the_profiler_the_reference(opened)
         "threads": (64, 128),
     }
     assert sizes(double) == {"N": 32, "M": 256} and double.dtypes == {"dtype": "float16"}
-    assert [(field.name, field.kind) for field in double.fields if field.dtype == "bool"] == [
-        ("is_fast", "option")
-    ]
+    assert [(field.name, field.kind) for field in double.fields if field.dtype == "bool"] == [("is_fast", "option")]
     assert (double.reference.how, double.reference.name, double.reference.atol) == (
         "profiler",
         "reference",
@@ -135,9 +128,7 @@ def test_values_that_nothing_tells_are_named(opened):
 def test_a_script_that_prints_without_end_is_stopped_and_its_kernel_kept(opened, folder):
     found = opened["hangs"]
     assert found.ended == "timeout" and sizes(kernel(found, "twice")) == {"N": 32}
-    assert (
-        kernel(found, "twice").file == str(folder / "eager_beside.py") == next(iter(found.siblings))
-    )
+    assert kernel(found, "twice").file == str(folder / "eager_beside.py") == next(iter(found.siblings))
     assert len(found.printed) <= opening.TAIL_BYTES
 
 
@@ -156,9 +147,7 @@ def test_what_a_script_starts_and_writes_is_told_and_nothing_of_it_stays(opened,
         f"{LEFT}, which was refused",
     ):
         assert any(words in trouble for trouble in found.troubles), words
-    assert not [
-        p for p in psutil.process_iter(["cmdline"]) if "7654321" in (p.info["cmdline"] or ())
-    ]
+    assert not [p for p in psutil.process_iter(["cmdline"]) if "7654321" in (p.info["cmdline"] or ())]
     assert not [
         *folder.rglob(LEFT),
         *folder.rglob("__pycache__"),
@@ -169,9 +158,7 @@ def test_what_a_script_starts_and_writes_is_told_and_nothing_of_it_stays(opened,
 
 def test_a_file_without_kernels_is_refused_in_one_sentence(opened):
     error = opened["nothing"]
-    assert isinstance(error, BadRequest) and error.message.endswith(
-        "nothing.py holds no TileLang kernel that could be found"
-    )
+    assert isinstance(error, BadRequest) and error.message.endswith("nothing.py holds no TileLang kernel that could be found")
 
 
 def test_what_was_found_comes_back_equal_from_its_json(opened):

@@ -41,23 +41,14 @@ def test_a_folder_a_missing_file_and_a_pipe_are_refused(tmp_path):
 
 
 def test_factories_are_found_by_their_decorator_or_the_program_in_them():
-    found = {
-        name: texts.factories((CASES / f"{name}.py").read_text())
-        for name in ("eager", "lazy", "bare", "several")
-    }
-    assert [(f.name, f.form, f.parameters) for f in found["eager"]] == [
-        ("add", "eager", ("A", "B"))
-    ]
-    assert [(f.name, f.form, f.parameters) for f in found["lazy"]] == [
-        ("double", "lazy", ("N", "M"))
-    ]
+    found = {name: texts.factories((CASES / f"{name}.py").read_text()) for name in ("eager", "lazy", "bare", "several")}
+    assert [(f.name, f.form, f.parameters) for f in found["eager"]] == [("add", "eager", ("A", "B"))]
+    assert [(f.name, f.form, f.parameters) for f in found["lazy"]] == [("double", "lazy", ("N", "M"))]
     assert [(f.name, f.form) for f in found["bare"]] == [("scale", "bare")]
     assert [f.name for f in found["several"]] == ["split", "gather_add", "negate"]
 
 
 def test_a_factory_inside_a_function_has_its_whole_title_and_tritons_are_none_of_ours():
-    text = (
-        "def outer():\n    @tilelang.jit\n    def inner(n): ...\n\n@triton.jit\ndef other(x): ...\n"
-    )
+    text = "def outer():\n    @tilelang.jit\n    def inner(n): ...\n\n@triton.jit\ndef other(x): ...\n"
     [factory] = texts.factories(text)
     assert (factory.title, factory.line, factory.is_outermost) == ("outer.<locals>.inner", 2, False)

@@ -27,11 +27,7 @@ from tileviz.kernels.opened import values
 )
 def test_a_value_is_kept_with_what_it_is(value, stored, dtype, words):
     assert values.stored(value) == json.loads(json.dumps(values.stored(value))) == stored
-    assert (
-        values.is_kept(stored)
-        and values.dtype_of(stored) == dtype
-        and values.words(stored) == words
-    )
+    assert values.is_kept(stored) and values.dtype_of(stored) == dtype and values.words(stored) == words
 
 
 def test_what_cannot_be_kept_says_its_type():

@@ -36,19 +36,10 @@ class CallSites:
             called = node.func
             if isinstance(called, ast.Name) and called.id == name:
                 yield node, "call"
-            elif (
-                isinstance(called, ast.Attribute)
-                and isinstance(called.value, ast.Name)
-                and called.value.id == name
-            ):
+            elif isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name) and called.value.id == name:
                 if called.attr in COMPILING:
                     yield node, "compile"
-            elif (
-                isinstance(called, ast.Name)
-                and called.id == "partial"
-                and node.args
-                and _is_name(node.args[0], name)
-            ):
+            elif isinstance(called, ast.Name) and called.id == "partial" and node.args and _is_name(node.args[0], name):
                 yield _without_first(node), "partial"
 
     def arguments(self, site: ast.Call) -> tuple[list, dict[str, Any]]:
@@ -68,11 +59,7 @@ class CallSites:
 
     def value(self, expression: ast.expr, scope: ast.AST, line: int) -> Any:
         """What an expression on a line of a scope gives. Raises Unresolved."""
-        wanted = {
-            node.id
-            for node in ast.walk(expression)
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-        }
+        wanted = {node.id for node in ast.walk(expression) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
         values = dict(self.names)
         for name in wanted - _bound_within(expression):
             found = self._name(name, scope, line)
@@ -130,20 +117,12 @@ class CallSites:
         the line."""
         last = None
         for node in ast.walk(scope):
-            if (
-                node is scope
-                or self.scopes.get(node) is not scope
-                or getattr(node, "lineno", line) >= line
-            ):
+            if node is scope or self.scopes.get(node) is not scope or getattr(node, "lineno", line) >= line:
                 continue
             if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
                 binds = any(name in _bound_by(target) for target in _targets(node))
             else:
-                binds = (
-                    isinstance(node, ast.For)
-                    and name in _bound_by(node.target)
-                    and line <= (node.end_lineno or line)
-                )
+                binds = isinstance(node, ast.For) and name in _bound_by(node.target) and line <= (node.end_lineno or line)
             if binds and (last is None or node.lineno > last.lineno):
                 last = node
         return last
@@ -157,20 +136,12 @@ class CallSites:
 
     def _import(self, name: str, scope: ast.AST):
         """The import in a function that binds the name."""
-        binds = (
-            node
-            for node in self._imports(scope)
-            if any((a.asname or a.name.partition(".")[0]) == name for a in node.names)
-        )
+        binds = (node for node in self._imports(scope) if any((a.asname or a.name.partition(".")[0]) == name for a in node.names))
         return next(binds, None)
 
     def _imports(self, scope: ast.AST) -> list:
         """Those in a function; those of the file itself have run."""
-        own = (
-            ()
-            if scope is self.tree
-            else (node for node in ast.walk(scope) if self.scopes.get(node) is scope)
-        )
+        own = () if scope is self.tree else (node for node in ast.walk(scope) if self.scopes.get(node) is scope)
         return [node for node in own if isinstance(node, (ast.Import, ast.ImportFrom))]
 
     def _parameter(self, function: ast.FunctionDef, name: str) -> Any:
@@ -191,42 +162,29 @@ class CallSites:
         default = _defaults(function).get(name)
         if default is not None:
             return self.value(default, self.tree, 1 << 29)
-        raise Unresolved(
-            f"{name} of {function.name} has no value in the text"
-            + (f" ({errors[0]})" if errors else "")
-        )
+        raise Unresolved(f"{name} of {function.name} has no value in the text" + (f" ({errors[0]})" if errors else ""))
 
     def _handed(self, site: ast.Call, scope: ast.AST, name: str, positional: list[str]) -> Any:
         """What a call hands over for a parameter; _BUILTIN where it leaves it out."""
         for keyword in site.keywords:
             if keyword.arg == name:
                 return self.value(keyword.value, scope, site.lineno)
-            if keyword.arg is None and name in (
-                found := self.value(keyword.value, scope, site.lineno)
-            ):
+            if keyword.arg is None and name in (found := self.value(keyword.value, scope, site.lineno)):
                 return found[name]
         index = positional.index(name) if name in positional else len(site.args)
-        if index < len(site.args) and not any(
-            isinstance(argument, ast.Starred) for argument in site.args[: index + 1]
-        ):
+        if index < len(site.args) and not any(isinstance(argument, ast.Starred) for argument in site.args[: index + 1]):
             return self.value(site.args[index], scope, site.lineno)
         return _BUILTIN
 
     def _options(self, node, scope: ast.AST, name: str) -> Any:
         """What argparse gives for an empty command line."""
         parser = ast.unparse(node.value.func.value)
-        lines = [
-            line for line in ast.walk(scope) if _builds(line, parser) and line.lineno < node.lineno
-        ]
+        lines = [line for line in ast.walk(scope) if _builds(line, parser) and line.lineno < node.lineno]
         lines += self._imports(scope)
         lines.sort(key=lambda line: line.lineno)
         values = dict(self.names)
-        options = _run(
-            ast.Module(lines, []), "exec", values, "the command line's options", parser
-        ).parse_known_args([])
-        return _unpacked(
-            _targets(node)[0], options[0] if node.value.func.attr == "parse_args" else options, name
-        )
+        options = _run(ast.Module(lines, []), "exec", values, "the command line's options", parser).parse_known_args([])
+        return _unpacked(_targets(node)[0], options[0] if node.value.func.attr == "parse_args" else options, name)
 
 
 def _run(code, mode: str, values: dict, what: str, give: str = "") -> Any:
@@ -261,9 +219,7 @@ def _is_name(node: ast.AST, name: str) -> bool:
 
 
 def _without_first(node: ast.Call) -> ast.Call:
-    return ast.copy_location(
-        ast.Call(func=node.args[0], args=node.args[1:], keywords=node.keywords), node
-    )
+    return ast.copy_location(ast.Call(func=node.args[0], args=node.args[1:], keywords=node.keywords), node)
 
 
 def _bound_by(target: ast.AST) -> set[str]:
@@ -307,9 +263,6 @@ def _defaults(function: ast.FunctionDef) -> dict[str, ast.expr]:
     arguments = function.args
     positional = arguments.posonlyargs + arguments.args
     start = len(positional) - len(arguments.defaults)
-    found = {
-        parameter.arg: default
-        for parameter, default in zip(positional[start:], arguments.defaults, strict=True)
-    }
+    found = {parameter.arg: default for parameter, default in zip(positional[start:], arguments.defaults, strict=True)}
     keyword = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
     return found | {parameter.arg: default for parameter, default in keyword if default is not None}

@@ -32,10 +32,7 @@ class RecordedKernel:
 
         self.recorder, self.entry, self.prim_func = recorder, entry, function
         buffers = function.buffer_map
-        self.params = [
-            KernelParam.from_buffer(buffers[p]) if p in buffers else KernelParam.from_var(p)
-            for p in function.params
-        ]
+        self.params = [KernelParam.from_buffer(buffers[p]) if p in buffers else KernelParam.from_var(p) for p in function.params]
         self.artifact = self.adapter = self.torch_function = self.kernel = self.func = self
         self.config: dict = {}
         self.out_idx = entry["out_idx"]
@@ -68,11 +65,7 @@ class RecordedKernel:
     def inputs(self) -> list:
         """Blank inputs, as the profiler would supply random ones."""
         tensors = self.entry["tensors"]
-        return [
-            self._blank(tensor, {})
-            for i, tensor in enumerate(tensors)
-            if i not in self.out_idx and tensor["shape"] is not None
-        ]
+        return [self._blank(tensor, {}) for i, tensor in enumerate(tensors) if i not in self.out_idx and tensor["shape"] is not None]
 
     def tell_profiled(self, reference=None, rtol=None, atol=None) -> None:
         """Notes that the profiler runs the kernel, against a callable where one was handed over."""
@@ -95,18 +88,13 @@ class RecordedKernel:
         if not self._called:
             self._tell_once(
                 "tensors",
-                [
-                    {"name": t["name"], **seen(value)}
-                    for t, value in zip(tensors, args, strict=False)
-                ],
+                [{"name": t["name"], **seen(value)} for t, value in zip(tensors, args, strict=False)],
             )
 
     def _tell_once(self, how: str, tensors: list[dict]) -> None:
         if not self._called:
             self._called = True
-            self.recorder.events.tell(
-                "call", id=self.entry["id"], how=how, tensors=tensors, line=self.recorder.line()
-            )
+            self.recorder.events.tell("call", id=self.entry["id"], how=how, tensors=tensors, line=self.recorder.line())
 
     def _blank(self, tensor: dict, sizes: dict[str, int]):
         import torch
@@ -172,11 +160,7 @@ def _may_be_ranged(tensor) -> bool:
     import torch
 
     wide = (torch.uint16, torch.uint32, torch.uint64)
-    whole = (
-        not tensor.dtype.is_floating_point
-        and not tensor.dtype.is_complex
-        and tensor.dtype not in (torch.bool, *wide)
-    )
+    whole = not tensor.dtype.is_floating_point and not tensor.dtype.is_complex and tensor.dtype not in (torch.bool, *wide)
     return whole and not tensor.is_meta and 0 < tensor.numel() <= MOST_READ
 
 
@@ -199,11 +183,7 @@ def sizes_of(tensors: list[dict], args: tuple) -> dict[str, int]:
         if tensor["shape"] is None and isinstance(value, int):
             sizes[tensor["name"]] = value
         elif tensor["shape"] is not None and hasattr(value, "shape"):
-            sizes |= {
-                name: int(n)
-                for name, n in zip(tensor["shape"], value.shape, strict=False)
-                if isinstance(name, str)
-            }
+            sizes |= {name: int(n) for name, n in zip(tensor["shape"], value.shape, strict=False) if isinstance(name, str)}
     return sizes
 
 

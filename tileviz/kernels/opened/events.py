@@ -31,12 +31,7 @@ def read(folder: Path) -> list[dict]:
     """All events of a folder, in the order of the files' birth and of their lines; a line cut by a
     kill is left out."""
     files = sorted(folder.glob("*.jsonl"), key=lambda file: (file.stat().st_mtime_ns, file.name))
-    return [
-        event
-        for file in files
-        for line in file.read_bytes().split(b"\n")
-        if (event := _event(line))
-    ]
+    return [event for file in files for line in file.read_bytes().split(b"\n") if (event := _event(line))]
 
 
 def _event(line: bytes) -> dict | None:

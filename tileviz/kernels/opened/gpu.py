@@ -135,9 +135,7 @@ def large_shape(args: tuple, kwargs: dict) -> tuple[int, ...] | None:
 def repeated(draw, shape: tuple[int, ...], kwargs: dict):
     """A tensor of this shape in which DRAWN random values come again and again: a CPU would draw
     for minutes what a GPU draws at once."""
-    options = {
-        name: value for name, value in kwargs.items() if name not in ("size", "requires_grad")
-    }
+    options = {name: value for name, value in kwargs.items() if name not in ("size", "requires_grad")}
     values, count = draw(DRAWN, **options), math.prod(shape)
     tensor = values.repeat(-(-count // DRAWN))[:count].view(shape)
     return tensor.requires_grad_() if kwargs.get("requires_grad") else tensor

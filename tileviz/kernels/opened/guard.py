@@ -56,13 +56,7 @@ class Guard:
         if event == "open" and isinstance(args[2], int) and args[2] & WRITES:
             self._check(args[0])
         elif event in CHANGES:
-            paths = (
-                args[:2]
-                if event in ("os.rename", "os.link")
-                else args[1:2]
-                if event == "os.symlink"
-                else args[:1]
-            )
+            paths = args[:2] if event in ("os.rename", "os.link") else args[1:2] if event == "os.symlink" else args[:1]
             for path in paths:
                 self._check(path)
         elif event in STARTS and _asked_by_script():
@@ -76,9 +70,7 @@ class Guard:
         if full == self.scratch or full.startswith(self.allowed):
             return
         self._say(f"it wanted to write {full}, which was refused while it is opened")
-        raise PermissionError(
-            13, "a script that tileviz opens writes nothing but in its scratch folder", full
-        )
+        raise PermissionError(13, "a script that tileviz opens writes nothing but in its scratch folder", full)
 
     def _say(self, sentence: str) -> None:
         if sentence not in self._said and len(self._said) < 10:

@@ -71,26 +71,21 @@ def at_work(told: Path) -> list[int]:
     return [int(file.name) for file in (told / FOLDER).iterdir() if _is_alive(int(file.name))]
 
 
-def _work(
-    entry: dict, program, call: Call | None, pass_configs, events: Events, limits: Limits, compiled
-) -> None:
+def _work(entry: dict, program, call: Call | None, pass_configs, events: Events, limits: Limits, compiled) -> None:
     try:
         if call is not None:
             signal.alarm(limits.part_s)
             with gpu.target():
                 events.tell("parted", id=entry["id"], kinds=parted(program, call))
         signal.alarm(limits.compile_s)
-        for code in (
-            compiled(program, dict(pass_configs or {}), entry["compile_flags"]) if compiled else ()
-        ):
+        for code in compiled(program, dict(pass_configs or {}), entry["compile_flags"]) if compiled else ():
             signal.alarm(limits.compile_s)
             events.tell("code", id=entry["id"], code=code)
         signal.alarm(0)
     except Exception as error:
         events.tell(
             "trouble",
-            said=f"{entry['title']} could not be looked at in full: "
-            f"{type(error).__name__}: {error}",
+            said=f"{entry['title']} could not be looked at in full: {type(error).__name__}: {error}",
         )
 
 

@@ -17,11 +17,7 @@ REFERENCES = ("profiler", "comparison", "autotune", "derived")
 
 def settled(told: list[dict]) -> set[str]:
     """Titles of factories of which nothing is left to be read."""
-    return {
-        event["title"]
-        for event in told
-        if event["event"] == "kernel" and (event["form"] != "bare" or event["arguments"])
-    }
+    return {event["title"] for event in told if event["event"] == "kernel" and (event["form"] != "bare" or event["arguments"])}
 
 
 def kernels(told: list[dict], factories: list[texts.Factory], file: str) -> tuple[FoundKernel, ...]:
@@ -33,9 +29,7 @@ def kernels(told: list[dict], factories: list[texts.Factory], file: str) -> tupl
     found = [_kernel(_best(entries, told), told) for entries in by_factory.values()]
     known = {(kernel.file, kernel.title) for kernel in found}
     why = {event["title"]: event["why"] for event in told if event["event"] == "unresolved"}
-    found += [
-        _unknown(factory, file, why) for factory in factories if (file, factory.title) not in known
-    ]
+    found += [_unknown(factory, file, why) for factory in factories if (file, factory.title) not in known]
     found.sort(key=lambda kernel: (kernel.file != file, kernel.file, kernel.line))
     return tuple(_named(found))
 
@@ -88,34 +82,24 @@ def _of_factory(entry: dict, told: list[dict]) -> set[str]:
     """Ids of all programs of an entry's factory: the first of them was held."""
     place = (entry["file"], entry["title"], entry["line"])
     programs = (event for event in told if event["event"] == "kernel")
-    return {
-        event["id"] for event in programs if (event["file"], event["title"], event["line"]) == place
-    }
+    return {event["id"] for event in programs if (event["file"], event["title"], event["line"]) == place}
 
 
 def _kinds(entry: dict, told: list[dict]) -> dict[str, str]:
     same = _of_factory(entry, told)
-    return next(
-        (event["kinds"] for event in told if event["event"] == "parted" and event["id"] in same), {}
-    )
+    return next((event["kinds"] for event in told if event["event"] == "parted" and event["id"] in same), {})
 
 
 def _code(entry: dict, told: list[dict]) -> list[dict]:
     same = _of_factory(entry, told)
-    held = next(
-        (event["id"] for event in told if event["event"] == "code" and event["id"] in same), None
-    )
+    held = next((event["id"] for event in told if event["event"] == "code" and event["id"] in same), None)
     return [event for event in told if event["event"] == "code" and event["id"] == held]
 
 
-def _parted(
-    arguments: dict[str, Any], kinds: dict[str, str], domains: dict[str, list]
-) -> tuple[tuple, tuple, dict[str, str]]:
+def _parted(arguments: dict[str, Any], kinds: dict[str, str], domains: dict[str, list]) -> tuple[tuple, tuple, dict[str, str]]:
     fields, knobs, dtypes = [], [], {}
     for name, value in arguments.items():
-        kind = (
-            "knob" if name in domains else kinds.get(name, "fixed")
-        )  # of a factory that could not be asked
+        kind = "knob" if name in domains else kinds.get(name, "fixed")  # of a factory that could not be asked
         if kind == "knob":
             knobs.append(Knob(name=name, value=value, domain=tuple(domains.get(name, ()))))
         elif kind == "dtype" or values.dtype_of(value) == "dtype":
@@ -171,9 +155,7 @@ def _unknown(factory: texts.Factory, file: str, why: dict[str, str]) -> FoundKer
         line=factory.line,
         form=factory.form,
         missing=factory.parameters or ("its sizes",),
-        why=why.get(
-            factory.title, "its script makes no kernel of it, and no call in the text tells them"
-        ),
+        why=why.get(factory.title, "its script makes no kernel of it, and no call in the text tells them"),
     )
 
 
@@ -185,7 +167,4 @@ def _named(found: list[FoundKernel]) -> list[FoundKernel]:
     for one, other, kernel in zip(short, whole, found, strict=True):
         name = one if short.count(one) == 1 else other
         names.append(name if name not in names else f"{name}:{kernel.line}")
-    return [
-        msgspec.structs.replace(kernel, name=name)
-        for kernel, name in zip(found, names, strict=True)
-    ]
+    return [msgspec.structs.replace(kernel, name=name) for kernel, name in zip(found, names, strict=True)]

@@ -133,9 +133,7 @@ def _copes_itself() -> bool:
     """Whether the import stands in a library, or inside a try: it then fails as it
     would anywhere."""
     frame = sys._getframe(2)
-    while frame is not None and (
-        "importlib" in frame.f_code.co_filename or frame.f_code.co_filename == __file__
-    ):
+    while frame is not None and ("importlib" in frame.f_code.co_filename or frame.f_code.co_filename == __file__):
         frame = frame.f_back
     if frame is None:
         return False
@@ -148,8 +146,4 @@ def _copes_itself() -> bool:
     except (OSError, ValueError, SyntaxError):
         return True
     tries = (node for node in ast.walk(tree) if isinstance(node, ast.Try) and node.handlers)
-    return any(
-        statement.lineno <= line <= (statement.end_lineno or line)
-        for node in tries
-        for statement in node.body
-    )
+    return any(statement.lineno <= line <= (statement.end_lineno or line) for node in tries for statement in node.body)

@@ -21,9 +21,7 @@ def parted(function, call: Call) -> dict[str, str]:
             continue
         if name in tuned:
             found[name] = "knob"
-        elif name in sizes or (
-            call.impl.mode == "eager" and name not in call.impl.signature.parameters
-        ):
+        elif name in sizes or (call.impl.mode == "eager" and name not in call.impl.signature.parameters):
             found[name] = "size"
         else:
             found[name] = _kind(call, arguments, name, before)

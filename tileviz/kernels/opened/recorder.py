@@ -63,11 +63,7 @@ class Recorder:
         return RecordedKernel(self, self.kernel(func, out_idx, target, more, call), func)
 
     def par_compile(self, funcs, **kwargs):
-        kwargs = {
-            name: value
-            for name, value in kwargs.items()
-            if name not in ("num_workers", "ignore_error")
-        }
+        kwargs = {name: value for name, value in kwargs.items() if name not in ("num_workers", "ignore_error")}
         return [self.compile(func, **kwargs) for func in funcs]
 
     def kernel(self, function, out_idx, target, more: dict, call: Call | None) -> dict:
@@ -111,26 +107,14 @@ class Recorder:
             "file": os.path.abspath(code.co_filename),
             "line": code.co_firstlineno,
             "form": call.impl.mode if call.impl.mode in ("eager", "bare") else "lazy",
-            "arguments": {
-                name: values.stored(value)
-                for name, value in arguments.items()
-                if not is_tensor(value)
-            },
+            "arguments": {name: values.stored(value) for name, value in arguments.items() if not is_tensor(value)},
             "autotune": call.tune,
         }
 
     def _bare(self, function) -> dict:
-        title = (
-            str(function.attrs["global_symbol"])
-            if function.attrs and "global_symbol" in function.attrs
-            else "kernel"
-        )
+        title = str(function.attrs["global_symbol"]) if function.attrs and "global_symbol" in function.attrs else "kernel"
         file, line = tir.place(function) or (self.file, self.line() or 0)
-        around = [
-            factory
-            for factory in self.factories
-            if file == self.file and factory.line <= line <= factory.end
-        ]
+        around = [factory for factory in self.factories if file == self.file and factory.line <= line <= factory.end]
         if around:
             title, line = around[-1].title, around[-1].line
         return {
@@ -149,28 +133,16 @@ def described(function, out_idx, more: dict) -> dict:
     attrs = dict(function.attrs) if function.attrs else {}
     if "tilelang_out_idx" in attrs:
         out_idx = [int(index) for index in attrs["tilelang_out_idx"]]
-    indices = (
-        []
-        if out_idx is None
-        else [int(out_idx)]
-        if isinstance(out_idx, int)
-        else [int(index) for index in out_idx]
-    )
+    indices = [] if out_idx is None else [int(out_idx)] if isinstance(out_idx, int) else [int(index) for index in out_idx]
     arguments = tir.arguments(function)
     allocated = sorted({index % len(arguments) for index in indices}) if arguments else []
     roles = zip(arguments, tir.roles(function, allocated), strict=True)
     flags = more.get("compile_flags") or []
     flags = [flags] if isinstance(flags, str) else list(flags)
     return {
-        "tensors": [
-            {**argument, "role": role, "integer": tir.is_integer(argument["dtype"])}
-            for argument, role in roles
-        ],
+        "tensors": [{**argument, "role": role, "integer": tir.is_integer(argument["dtype"])} for argument, role in roles],
         "out_idx": allocated,
-        "pass_configs": {
-            str(getattr(name, "value", name)): str(value)
-            for name, value in pass_configs_of(function, more).items()
-        },
+        "pass_configs": {str(getattr(name, "value", name)): str(value) for name, value in pass_configs_of(function, more).items()},
         "compile_flags": [*map(str, attrs.get("tilelang_compile_flags", ())), *map(str, flags)],
         "tir": tir.text_hash(function),
     }
@@ -195,11 +167,7 @@ def bound(call: Call) -> dict[str, Any]:
     known = {name: value for name, value in call.kwargs.items() if name in signature.parameters}
     found = signature.bind_partial(*call.args, **known)
     found.apply_defaults()
-    loose = {
-        name: value
-        for name, value in call.kwargs.items()
-        if name not in known and not name.startswith("__")
-    }
+    loose = {name: value for name, value in call.kwargs.items() if name not in known and not name.startswith("__")}
     return {**found.arguments, **loose}
 
 
@@ -246,18 +214,14 @@ def install(recorder: Recorder) -> None:
     compiled = jit.JITImpl.compile
 
     def compile_factory(impl, *args, **kwargs):
-        recorder.current.append(
-            Call(impl, args, kwargs, recorder.tuning.pop() if recorder.tuning else None)
-        )
+        recorder.current.append(Call(impl, args, kwargs, recorder.tuning.pop() if recorder.tuning else None))
         try:
             return compiled(impl, *args, **kwargs)
         finally:
             recorder.current.pop()
 
     jit.JITImpl.compile = compile_factory
-    tuner.AutoTuneImpl.__call__ = lambda tuned, *args, **kwargs: _tuned(
-        recorder, tuned, args, kwargs
-    )
+    tuner.AutoTuneImpl.__call__ = lambda tuned, *args, **kwargs: _tuned(recorder, tuned, args, kwargs)
     tuner.AutoTuner.run = lambda tuned, *args, **kwargs: _run_tuner(recorder, tuned)
     _still_clocks()
     checks.install(recorder.origins, recorder.check)
@@ -269,11 +233,7 @@ def tune_of(configs: list[dict], reference=None, tolerance: tuple = (None, None)
     for config in configs:
         for name, value in config.items():
             kept = domains.setdefault(name, [])
-            if (
-                name != "pass_configs"
-                and (word := values.stored(value)) not in kept
-                and len(kept) < DOMAIN
-            ):
+            if name != "pass_configs" and (word := values.stored(value)) not in kept and len(kept) < DOMAIN:
                 kept.append(word)
     domains.pop("pass_configs", None)
     told = {"configs": len(configs), "domains": domains}
@@ -293,11 +253,7 @@ def _tuned(recorder: Recorder, tuned, args: tuple, kwargs: dict):
     configs = list(tuned.configs(*args, **kwargs) if callable(tuned.configs) else tuned.configs)
     known = {name: value for name, value in kwargs.items() if name in impl.signature.parameters}
     given = impl.signature.bind_partial(*args, **known).arguments
-    picked = {
-        name: value
-        for name, value in configs[0].items()
-        if name not in given and name != "pass_configs"
-    }
+    picked = {name: value for name, value in configs[0].items() if name not in given and name != "pass_configs"}
     recorder.tuning.append(
         tune_of(
             configs,
@@ -317,11 +273,7 @@ def _tuned(recorder: Recorder, tuned, args: tuple, kwargs: dict):
 def _run_tuner(recorder: Recorder, tuned):
     """Stands for `AutoTuner.from_kernel(...).run()`."""
     parameters = tuned._kernel_parameters
-    configs = list(
-        tuned.configs(*parameters[0], **dict(parameters[1]))
-        if callable(tuned.configs)
-        else tuned.configs
-    )
+    configs = list(tuned.configs(*parameters[0], **dict(parameters[1])) if callable(tuned.configs) else tuned.configs)
     config = {name: value for name, value in configs[0].items() if name != "pass_configs"}
     compile_args, profile_args = tuned.compile_args, getattr(tuned, "profile_args", None)
     tolerance = (getattr(profile_args, "rtol", None), getattr(profile_args, "atol", None))
@@ -329,17 +281,12 @@ def _run_tuner(recorder: Recorder, tuned):
     try:
         made = tuned.fn(**config)
         if not isinstance(made, RecordedKernel):
-            options = {
-                name: getattr(compile_args, name, None)
-                for name in ("out_idx", "target", "pass_configs")
-            }
+            options = {name: getattr(compile_args, name, None) for name in ("out_idx", "target", "pass_configs")}
             made = recorder.compile(made, **options)
     finally:
         recorder.tuning.clear()
     made.config = config
-    return types.SimpleNamespace(
-        latency=1.0, config=config, ref_latency=1.0, kernel=made, func=made, libcode=""
-    )
+    return types.SimpleNamespace(latency=1.0, config=config, ref_latency=1.0, kernel=made, func=made, libcode="")
 
 
 def _still_clocks() -> None:

@@ -98,9 +98,7 @@ class Opening:
                 continue
             before = len(self.recorder.kernels)
             try:
-                how, said, _ = self.run(
-                    lambda one=factory: resolve(one, names, sites, self.recorder), EACH_S
-                )
+                how, said, _ = self.run(lambda one=factory: resolve(one, names, sites, self.recorder), EACH_S)
             finally:
                 self.recorder.current.clear()
                 self.recorder.tuning.clear()
@@ -145,18 +143,8 @@ class Opening:
             str(Path(__file__).parents[2]),
         )
         files = {getattr(module, "__file__", None) for module in list(sys.modules.values())}
-        own = [
-            file
-            for file in files
-            if isinstance(file, str)
-            and "site-packages" not in file
-            and not file.startswith(libraries)
-        ]
-        hashes = {
-            file: texts.hash_of(Path(file).read_bytes())
-            for file in sorted(own)
-            if os.path.isfile(file) and file != self.file
-        }
+        own = [file for file in files if isinstance(file, str) and "site-packages" not in file and not file.startswith(libraries)]
+        hashes = {file: texts.hash_of(Path(file).read_bytes()) for file in sorted(own) if os.path.isfile(file) and file != self.file}
         self.events.tell("siblings", files=hashes)
 
     def _script(self) -> None:
@@ -171,8 +159,7 @@ class Opening:
         if status:
             self.events.tell(
                 "trouble",
-                said="its tests did not all pass here, where outputs are made up "
-                f"(pytest's status {int(status)})",
+                said=f"its tests did not all pass here, where outputs are made up (pytest's status {int(status)})",
             )
 
     def _places(self, root: str | None = None) -> None:
@@ -189,9 +176,7 @@ class Opening:
                 return
 
 
-def resolve(
-    factory: texts.Factory, names: dict[str, Any], sites: CallSites, recorder: Recorder
-) -> None:
+def resolve(factory: texts.Factory, names: dict[str, Any], sites: CallSites, recorder: Recorder) -> None:
     """Builds the first call site of a factory whose values are known, else its defaults. Raises
     Unresolved."""
     impl = names.get(factory.name)
@@ -230,19 +215,9 @@ def build(impl, way: str, args: list, kwargs: dict, recorder: Recorder) -> None:
 
 def starts(names: dict[str, Any], file: str) -> list[Callable]:
     """Functions of the file that take no arguments and are named like a start, `main` first."""
-    own = [
-        value
-        for value in names.values()
-        if inspect.isfunction(value) and value.__code__.co_filename == file
-    ]
-    ready = [
-        function
-        for function in own
-        if function.__name__.startswith(STARTS) and not _needs_arguments(function)
-    ]
-    return sorted(
-        ready, key=lambda function: (STARTS.index(_start_of(function)), function.__name__)
-    )
+    own = [value for value in names.values() if inspect.isfunction(value) and value.__code__.co_filename == file]
+    ready = [function for function in own if function.__name__.startswith(STARTS) and not _needs_arguments(function)]
+    return sorted(ready, key=lambda function: (STARTS.index(_start_of(function)), function.__name__))
 
 
 def dotted(file: str) -> tuple[str | None, str | None]:
@@ -256,11 +231,7 @@ def dotted(file: str) -> tuple[str | None, str | None]:
 
 def told(error: BaseException, file: str) -> str:
     """What a script raised, with the last line of the file that had a part in it."""
-    lines = [
-        frame.lineno
-        for frame in traceback.extract_tb(error.__traceback__)
-        if frame.filename == file
-    ]
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     return first_line(error) + (f" (line {lines[-1]})" if lines else "")
 
 
@@ -272,9 +243,7 @@ def first_line(error: BaseException) -> str:
 
 def _needs_arguments(function) -> bool:
     parameters = inspect.signature(function).parameters.values()
-    return any(
-        p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters
-    )
+    return any(p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters)
 
 
 def _start_of(function) -> str:

@@ -43,17 +43,11 @@ def text_of(path: Path) -> tuple[str, str]:
     if not path.is_file():
         raise BadRequest(f"{path} is no ordinary file; name a Python file")
     if path.suffix == ".ipynb":
-        raise BadRequest(
-            f"{path} is a notebook; export it as a Python file "
-            "(jupyter nbconvert --to script) and open that"
-        )
+        raise BadRequest(f"{path} is a notebook; export it as a Python file (jupyter nbconvert --to script) and open that")
     try:
         size = path.stat().st_size
         if size > MOST_BYTES:
-            raise BadRequest(
-                f"{path} has {size / 1e6:.0f} MB; "
-                f"a file of kernels has at most {MOST_BYTES >> 20} MB"
-            )
+            raise BadRequest(f"{path} has {size / 1e6:.0f} MB; a file of kernels has at most {MOST_BYTES >> 20} MB")
         content = path.read_bytes()
     except OSError as error:
         raise BadRequest(f"{path} cannot be read: {error.strerror}") from error
@@ -79,9 +73,7 @@ def _python(path: Path, content: bytes) -> str:
         text = content.decode("utf-8-sig")
         ast.parse(text)
     except UnicodeDecodeError as error:
-        raise BadRequest(
-            f"{path} is no text in UTF-8 (byte {error.start}); name a Python file"
-        ) from error
+        raise BadRequest(f"{path} is no text in UTF-8 (byte {error.start}); name a Python file") from error
     except SyntaxError as error:
         raise BadRequest(f"{path} is no Python: {error.msg}, line {error.lineno}") from error
     except (ValueError, RecursionError, MemoryError) as error:
@@ -104,29 +96,19 @@ def _collect(node: ast.AST, around: str, found: list[Factory]) -> None:
 
 
 def _is_factory(function: ast.FunctionDef) -> bool:
-    if any(
-        _decorates(decorator, ("jit", "autotune", "lazy_jit"))
-        for decorator in function.decorator_list
-    ):
+    if any(_decorates(decorator, ("jit", "autotune", "lazy_jit")) for decorator in function.decorator_list):
         return True
     return _holds_prim_func(function) and bool(function.args.args)
 
 
 def _factory(function: ast.FunctionDef, title: str) -> Factory:
     lazy = _holds_prim_func(function)
-    decorated = any(
-        _decorates(decorator, ("jit", "autotune", "lazy_jit"))
-        for decorator in function.decorator_list
-    )
+    decorated = any(_decorates(decorator, ("jit", "autotune", "lazy_jit")) for decorator in function.decorator_list)
     form = "bare" if not decorated else "lazy" if lazy else "eager"
     arguments = function.args
     positional = arguments.posonlyargs + arguments.args
     needed = positional[: len(positional) - len(arguments.defaults)]
-    needed += [
-        p
-        for p, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
-        if default is None
-    ]
+    needed += [p for p, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if default is None]
     line = min([function.lineno, *(decorator.lineno for decorator in function.decorator_list)])
     return Factory(
         function.name,
@@ -141,12 +123,9 @@ def _factory(function: ast.FunctionDef, title: str) -> Factory:
 def _holds_prim_func(function: ast.FunctionDef) -> bool:
     """Whether a T.prim_func is defined directly in it."""
     return any(
-        isinstance(node, ast.FunctionDef)
-        and any(_decorates(decorator, ("prim_func",)) for decorator in node.decorator_list)
+        isinstance(node, ast.FunctionDef) and any(_decorates(decorator, ("prim_func",)) for decorator in node.decorator_list)
         for statement in function.body
-        for node in (
-            [statement] if isinstance(statement, ast.FunctionDef) else _outside_functions(statement)
-        )
+        for node in ([statement] if isinstance(statement, ast.FunctionDef) else _outside_functions(statement))
     )
 
 

@@ -13,9 +13,7 @@ def arguments(function) -> list[dict]:
     for parameter in function.params:
         buffer = function.buffer_map.get(parameter) if parameter in function.buffer_map else None
         if buffer is None:
-            found.append(
-                {"name": str(parameter.name), "dtype": str(parameter.dtype), "shape": None}
-            )
+            found.append({"name": str(parameter.name), "dtype": str(parameter.dtype), "shape": None})
         else:
             shape = [size(extent) for extent in buffer.shape]
             found.append({"name": str(buffer.name), "dtype": str(buffer.dtype), "shape": shape})

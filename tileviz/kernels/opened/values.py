@@ -32,11 +32,7 @@ def is_kept(value: Any) -> bool:
         return True
     if "unkept" in value:
         return False
-    parts = (
-        value.get("tuple")
-        or value.get("list")
-        or [part for pair in value.get("dict", ()) for part in pair]
-    )
+    parts = value.get("tuple") or value.get("list") or [part for pair in value.get("dict", ()) for part in pair]
     return all(map(is_kept, parts))
 
 

@@ -50,9 +50,7 @@ def main():
     low, high = split(torch.randn(256, device="cuda"))
     assert low.shape == high.shape == (256,) and high.dtype == torch.float16
     total = torch.zeros(8, device="cuda")
-    gather_add(8, 64)(
-        torch.randn(64).cuda(), torch.arange(8, dtype=torch.int32, device="cuda"), total
-    )
+    gather_add(8, 64)(torch.randn(64).cuda(), torch.arange(8, dtype=torch.int32, device="cuda"), total)
     assert torch.allclose(total * 1, torch.ones(8), atol=1e-5)
     assert negate(128)(torch.randn(640, device="cuda")).shape == (640,)
 
