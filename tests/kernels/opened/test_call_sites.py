@@ -19,6 +19,15 @@ def main():
     helper(rows + 1, block=max(sizes))
     kernel(*sizes)
 
+def starred():
+    first, *middle, (*_, last) = range(1, 5), 2, 3, [4, WIDTH]
+    kernel(middle, last)
+
+async def waiting(n=6):
+    def inside():
+        kernel(n, 1)
+    kernel(n, WIDTH)
+
 def options():
     import argparse
     parser = argparse.ArgumentParser()
@@ -54,6 +63,15 @@ def test_values_come_through_a_helper_a_loop_and_keywords_in_a_dict(sites):
 
 def test_a_starred_list_and_a_nested_assignment_are_followed(sites):
     assert of(sites, "main") == ([3, 8], {})
+
+
+def test_what_lies_under_a_star_is_one_list_and_what_follows_it_is_counted_from_the_end(sites):
+    assert of(sites, "starred") == ([[2, 3], 8], {})
+
+
+@pytest.mark.parametrize(("function", "args"), [("waiting", [6, 8]), ("inside", [6, 1])])
+def test_an_async_function_has_parameters_as_any_other(sites, function, args):
+    assert of(sites, function) == (args, {})
 
 
 def test_options_have_their_defaults(sites):

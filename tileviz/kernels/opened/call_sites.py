@@ -11,6 +11,9 @@ COMPILING = ("compile", "get_tir", "get_kernel_source")
 
 _BUILTIN = object()
 
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_Assignment = ast.Assign | ast.AnnAssign
+
 
 class Unresolved(Exception):
     """A value that the text does not tell."""
@@ -23,7 +26,7 @@ class CallSites:
         self.names = names
         self.tree = ast.parse(text)
         self.scopes: dict[ast.AST, ast.AST] = {}
-        self.functions: dict[str, ast.FunctionDef] = {}
+        self.functions: dict[str, _Function] = {}
         self._known: dict[tuple, Any] = {}
         self._place(self.tree, self.tree)
 
@@ -70,7 +73,7 @@ class CallSites:
     def _place(self, node: ast.AST, scope: ast.AST) -> None:
         for child in ast.iter_child_nodes(node):
             self.scopes[child] = scope
-            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            if isinstance(child, _Function):
                 self.functions.setdefault(child.name, child)
                 self._place(child, child)
             else:
@@ -101,7 +104,7 @@ class CallSites:
         imported = self._import(name, scope)
         if imported is not None:
             return _run(ast.Module([imported], []), "exec", {}, ast.unparse(imported), name)
-        if isinstance(scope, ast.FunctionDef):
+        if isinstance(scope, _Function):
             if any(parameter.arg == name for parameter in _parameters(scope)):
                 return self._parameter(scope, name)
             outer = self.scopes.get(scope, self.tree)
@@ -112,18 +115,16 @@ class CallSites:
             return _BUILTIN
         raise Unresolved(f"{name} is not known in the text")
 
-    def _last_binding(self, name: str, scope: ast.AST, line: int):
+    def _last_binding(self, name: str, scope: ast.AST, line: int) -> _Assignment | ast.For | None:
         """The assignment of the name nearest before the line, or the loop over it around
         the line."""
         last = None
         for node in ast.walk(scope):
-            if node is scope or self.scopes.get(node) is not scope or getattr(node, "lineno", line) >= line:
+            if not isinstance(node, (_Assignment, ast.For)) or self.scopes.get(node) is not scope:
                 continue
-            if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
-                binds = any(name in _bound_by(target) for target in _targets(node))
-            else:
-                binds = isinstance(node, ast.For) and name in _bound_by(node.target) and line <= (node.end_lineno or line)
-            if binds and (last is None or node.lineno > last.lineno):
+            if node.lineno >= line or not _binds(node, name, line):
+                continue
+            if last is None or node.lineno > last.lineno:
                 last = node
         return last
 
@@ -144,7 +145,7 @@ class CallSites:
         own = () if scope is self.tree else (node for node in ast.walk(scope) if self.scopes.get(node) is scope)
         return [node for node in own if isinstance(node, (ast.Import, ast.ImportFrom))]
 
-    def _parameter(self, function: ast.FunctionDef, name: str) -> Any:
+    def _parameter(self, function: _Function, name: str) -> Any:
         """A parameter's value from a call of its function that tells it, else its default."""
         positional = [parameter.arg for parameter in function.args.posonlyargs + function.args.args]
         errors = []
@@ -179,7 +180,8 @@ class CallSites:
     def _options(self, node, scope: ast.AST, name: str) -> Any:
         """What argparse gives for an empty command line."""
         parser = ast.unparse(node.value.func.value)
-        lines = [line for line in ast.walk(scope) if _builds(line, parser) and line.lineno < node.lineno]
+        before = (line for line in ast.walk(scope) if isinstance(line, ast.stmt) and line.lineno < node.lineno)
+        lines: list[ast.stmt] = [line for line in before if _builds(line, parser)]
         lines += self._imports(scope)
         lines.sort(key=lambda line: line.lineno)
         values = dict(self.names)
@@ -204,17 +206,24 @@ def _run(code, mode: str, values: dict, what: str, give: str = "") -> Any:
     return values[give]
 
 
-def _builds(node: ast.AST, parser: str) -> bool:
+def _binds(node: _Assignment | ast.For, name: str, line: int) -> bool:
+    """Whether the name has its value from this statement on a line after it."""
+    if isinstance(node, ast.For):
+        return name in _bound_by(node.target) and line <= (node.end_lineno or line)
+    return node.value is not None and any(name in _bound_by(target) for target in _targets(node))
+
+
+def _builds(node: ast.stmt, parser: str) -> bool:
     if isinstance(node, ast.Assign):
         return ast.unparse(node.targets[0]) == parser
     return isinstance(node, ast.Expr) and ast.unparse(node).startswith(f"{parser}.")
 
 
-def _targets(node) -> list:
+def _targets(node: _Assignment) -> list[ast.expr]:
     return node.targets if isinstance(node, ast.Assign) else [node.target]
 
 
-def _is_name(node: ast.AST, name: str) -> bool:
+def _is_name(node: ast.expr, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name
 
 
@@ -222,7 +231,7 @@ def _without_first(node: ast.Call) -> ast.Call:
     return ast.copy_location(ast.Call(func=node.args[0], args=node.args[1:], keywords=node.keywords), node)
 
 
-def _bound_by(target: ast.AST) -> set[str]:
+def _bound_by(target: ast.expr) -> set[str]:
     """Names that an assignment to this target binds."""
     if isinstance(target, ast.Name):
         return {target.id}
@@ -231,7 +240,7 @@ def _bound_by(target: ast.AST) -> set[str]:
     return _bound_by(target.value) if isinstance(target, ast.Starred) else set()
 
 
-def _bound_within(expression: ast.AST) -> set[str]:
+def _bound_within(expression: ast.expr) -> set[str]:
     """Names that an expression binds itself: of lambdas and comprehensions."""
     found = set()
     for node in ast.walk(expression):
@@ -242,24 +251,38 @@ def _bound_within(expression: ast.AST) -> set[str]:
     return found
 
 
-def _unpacked(target: ast.AST, value: Any, name: str) -> Any:
+def _unpacked(target: ast.expr, value: Any, name: str) -> Any:
+    """What the name in a target gets of the value that is assigned to it. Raises Unresolved."""
     if isinstance(target, ast.Name):
         return value
+    if isinstance(target, ast.Starred):
+        return _unpacked(target.value, value, name)
+    if not isinstance(target, (ast.Tuple, ast.List)):
+        raise Unresolved(f"{name} is not known in the text")
     try:
-        pairs = list(zip(target.elts, value, strict=False))
+        parts = list(value)
     except TypeError as error:
         raise Unresolved(f"{name}: {error}") from error
-    for item, part in pairs:
+    for item, part in zip(target.elts, _gathered(target.elts, parts), strict=False):
         if name in _bound_by(item):
             return _unpacked(item, part, name)
     raise Unresolved(f"{name} is not known in the text")
 
 
-def _parameters(function: ast.FunctionDef) -> list[ast.arg]:
+def _gathered(items: list[ast.expr], parts: list) -> list:
+    """The parts as these items take them: what lies under a star is one list."""
+    star = next((at for at, item in enumerate(items) if isinstance(item, ast.Starred)), None)
+    if star is None:
+        return parts
+    end = len(parts) - (len(items) - star - 1)
+    return [*parts[:star], parts[star:end], *parts[end:]]
+
+
+def _parameters(function: _Function) -> list[ast.arg]:
     return function.args.posonlyargs + function.args.args + function.args.kwonlyargs
 
 
-def _defaults(function: ast.FunctionDef) -> dict[str, ast.expr]:
+def _defaults(function: _Function) -> dict[str, ast.expr]:
     arguments = function.args
     positional = arguments.posonlyargs + arguments.args
     start = len(positional) - len(arguments.defaults)
