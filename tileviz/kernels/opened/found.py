@@ -14,12 +14,19 @@ T.prim_func handed to `tilelang.compile`."""
 Role = Literal["in", "out", "in place"]
 """`out` is written and never read, `in place` is both."""
 
+Moved = Literal["size", "option", "fixed"]
+"""What an argument that says what is computed turned out to be when it was moved: `size` changes the
+shape of an argument of the kernel; `fixed` cannot be moved: another value was refused."""
+
+Part = Literal["dtype", "knob"] | Moved
+"""All that an argument of a factory may be."""
+
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
     """Base of what is found; equal where all fields are."""
 
 
-class Field(Record):
+class Field(Record, frozen=True):
     """An argument of the factory that says what is computed: a size, or a flag or number that no
     autotune list names."""
 
@@ -28,12 +35,10 @@ class Field(Record):
     """As `values.stored` keeps it."""
     dtype: str
     """int, float, bool, text, none, tuple, ..."""
-    kind: Literal["size", "option", "fixed"] = "option"
-    """`size` changes the shape of an argument of the kernel; `fixed` cannot be moved: another value
-    was refused."""
+    kind: Moved = "option"
 
 
-class Knob(Record):
+class Knob(Record, frozen=True):
     """An argument that changes how it is computed: shapes and dtypes of the kernel's arguments
     stay."""
 
@@ -43,7 +48,7 @@ class Knob(Record):
     """The values of the autotune list; empty where none names it."""
 
 
-class Tensor(Record):
+class Tensor(Record, frozen=True):
     """An argument of the kernel itself."""
 
     name: str
@@ -65,7 +70,7 @@ class Tensor(Record):
     most: int | None = None
 
 
-class Reference(Record):
+class Reference(Record, frozen=True):
     """The file's own check."""
 
     how: Literal["profiler", "comparison", "autotune", "derived"]
@@ -80,7 +85,7 @@ class Reference(Record):
     atol: float | None = None
 
 
-class Code(Record):
+class Code(Record, frozen=True):
     """What tileviz's own compiler made of a kernel for a target."""
 
     target: str
@@ -92,7 +97,7 @@ class Code(Record):
     """Why there is no code; empty where there is."""
 
 
-class FoundKernel(Record):
+class FoundKernel(Record, frozen=True):
     """A kernel of the file with all that is known of it."""
 
     name: str
@@ -131,7 +136,7 @@ class FoundKernel(Record):
     code: tuple[Code, ...] = ()
 
 
-class Found(Record):
+class Found(Record, frozen=True):
     """A file that was opened."""
 
     file: str

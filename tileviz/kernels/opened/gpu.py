@@ -7,6 +7,8 @@ import contextlib
 import math
 import types
 
+from tileviz.kernels.opened.replacing import replace
+
 NAME = "NVIDIA H200"
 CAPABILITY = (9, 0)
 ARCHITECTURE = "sm_90a"
@@ -46,9 +48,9 @@ def stand_in() -> None:
 
     cuda = torch.cuda
     for name in SILENT:
-        setattr(cuda, name, _answer(None))
+        replace(cuda, name, _answer(None))
     for name in NOTHING_USED:
-        setattr(cuda, name, _answer(0))
+        replace(cuda, name, _answer(0))
     answers = {
         "is_available": True,
         "is_initialized": True,
@@ -61,16 +63,18 @@ def stand_in() -> None:
         "mem_get_info": (MEMORY_BYTES, MEMORY_BYTES),
     }
     for name, value in answers.items():
-        setattr(cuda, name, _answer(value))
-    cuda.Event, cuda.Stream = Event, Stream
-    cuda.stream = lambda stream: stream if stream is not None else Stream()
-    cuda.current_stream = cuda.default_stream = lambda *args: Stream()
-    cuda.device = lambda *args: contextlib.nullcontext()
-    torch.version.cuda = "13.0"
+        replace(cuda, name, _answer(value))
+    replace(cuda, "Event", Event)
+    replace(cuda, "Stream", Stream)
+    replace(cuda, "stream", lambda stream: stream if stream is not None else Stream())
+    for name in ("current_stream", "default_stream"):
+        replace(cuda, name, lambda *args: Stream())
+    replace(cuda, "device", lambda *args: contextlib.nullcontext())
+    replace(torch.version, "cuda", "13.0")
     torch.utils._triton.has_triton_package()  # remembered, before Triton may be stood in for
-    torch.compile = _not_compiled
-    torch.set_default_device = _answer(None)
-    torch.Generator = _generator(torch.Generator)
+    replace(torch, "compile", _not_compiled)
+    replace(torch, "set_default_device", _answer(None))
+    replace(torch, "Generator", _generator(torch.Generator))
     torch.set_num_threads(1)  # children are forked from here
 
 
@@ -97,7 +101,7 @@ def on_cpu(origins):
         return isinstance(device, str) and device.startswith("cuda")
 
     class OnCpu(TorchFunctionMode):
-        def __torch_function__(self, func, _types, args=(), kwargs=None):
+        def __torch_function__(self, func, types, args: tuple = (), kwargs=None):
             kwargs = dict(kwargs or {})
             name = getattr(func, "__name__", "")
             if func is torch.Tensor.cuda:

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from tileviz.kernels.opened import texts, values
-from tileviz.kernels.opened.found import Code, Field, FoundKernel, Knob, Reference, Tensor
+from tileviz.kernels.opened.found import Code, Field, FoundKernel, Knob, Part, Reference, Tensor
 
 RECORDED, READ = "record", "read"
 """Names of the parts: the script that was run, the call sites that were read."""
@@ -85,7 +85,7 @@ def _of_factory(entry: dict, told: list[dict]) -> set[str]:
     return {event["id"] for event in programs if (event["file"], event["title"], event["line"]) == place}
 
 
-def _kinds(entry: dict, told: list[dict]) -> dict[str, str]:
+def _kinds(entry: dict, told: list[dict]) -> dict[str, Part]:
     same = _of_factory(entry, told)
     return next((event["kinds"] for event in told if event["event"] == "parted" and event["id"] in same), {})
 
@@ -96,7 +96,7 @@ def _code(entry: dict, told: list[dict]) -> list[dict]:
     return [event for event in told if event["event"] == "code" and event["id"] == held]
 
 
-def _parted(arguments: dict[str, Any], kinds: dict[str, str], domains: dict[str, list]) -> tuple[tuple, tuple, dict[str, str]]:
+def _parted(arguments: dict[str, Any], kinds: dict[str, Part], domains: dict[str, list]) -> tuple[tuple, tuple, dict[str, str]]:
     fields, knobs, dtypes = [], [], {}
     for name, value in arguments.items():
         kind = "knob" if name in domains else kinds.get(name, "fixed")  # of a factory that could not be asked

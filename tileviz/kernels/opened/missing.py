@@ -64,8 +64,6 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 class Module(types.ModuleType):
     """A module that is not there: any name of it exists."""
 
-    __path__ = ()
-
     def __getattr__(self, name: str):
         if name == "__version__":
             return "0.0.0"

@@ -4,10 +4,11 @@ TIR, and looks what changed."""
 from typing import Any
 
 from tileviz.kernels.opened import tir, values
+from tileviz.kernels.opened.found import Part
 from tileviz.kernels.opened.recorder import Call, bound, constants, is_tensor
 
 
-def parted(function, call: Call) -> dict[str, str]:
+def parted(function, call: Call) -> dict[str, Part]:
     """`size`, `dtype`, `knob`, `option` or `fixed` for each argument that is no tensor. What the
     autotune list names is a knob."""
     sizes = constants(call.impl, function)
@@ -15,7 +16,7 @@ def parted(function, call: Call) -> dict[str, str]:
     before = tir.arguments(function)
     tuned = (call.tune or {}).get("domains", {})
     annotated = set(getattr(call.impl.func, "tensor_args", {}))
-    found = {}
+    found: dict[str, Part] = {}
     for name, value in arguments.items():
         if is_tensor(value) or name in annotated:
             continue
@@ -28,7 +29,7 @@ def parted(function, call: Call) -> dict[str, str]:
     return found
 
 
-def _kind(call: Call, arguments: dict[str, Any], name: str, before: list[dict]) -> str:
+def _kind(call: Call, arguments: dict[str, Any], name: str, before: list[dict]) -> Part:
     value = arguments[name]
     trials = others(value)
     if not trials:
@@ -42,7 +43,7 @@ def _kind(call: Call, arguments: dict[str, Any], name: str, before: list[dict]) 
     return "fixed"
 
 
-def _difference(before: list[dict], after: list[dict], value) -> str:
+def _difference(before: list[dict], after: list[dict], value) -> Part:
     if [tensor["shape"] for tensor in before] != [tensor["shape"] for tensor in after]:
         return "size" if not isinstance(value, bool) else "option"
     if [tensor["dtype"] for tensor in before] != [tensor["dtype"] for tensor in after]:

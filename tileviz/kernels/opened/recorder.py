@@ -11,6 +11,7 @@ from typing import Any
 from tileviz.kernels.opened import checks, tir, values
 from tileviz.kernels.opened.calls import RecordedKernel
 from tileviz.kernels.opened.events import Events
+from tileviz.kernels.opened.replacing import replace
 from tileviz.kernels.opened.texts import Factory
 
 MOST_KERNELS = 200
@@ -209,8 +210,8 @@ def install(recorder: Recorder) -> None:
 
     jit = sys.modules["tilelang.jit"]  # the attribute of this name is the function
     for module in (jit, tilelang):
-        module.compile = recorder.compile
-        module.par_compile = recorder.par_compile
+        replace(module, "compile", recorder.compile)
+        replace(module, "par_compile", recorder.par_compile)
     compiled = jit.JITImpl.compile
 
     def compile_factory(impl, *args, **kwargs):
@@ -220,9 +221,15 @@ def install(recorder: Recorder) -> None:
         finally:
             recorder.current.pop()
 
-    jit.JITImpl.compile = compile_factory
-    tuner.AutoTuneImpl.__call__ = lambda tuned, *args, **kwargs: _tuned(recorder, tuned, args, kwargs)
-    tuner.AutoTuner.run = lambda tuned, *args, **kwargs: _run_tuner(recorder, tuned)
+    def call_tuned(tuned, *args, **kwargs):
+        return _tuned(recorder, tuned, args, kwargs)
+
+    def run_tuner(tuned, *args, **kwargs):
+        return _run_tuner(recorder, tuned)
+
+    replace(jit.JITImpl, "compile", compile_factory)
+    replace(tuner.AutoTuneImpl, "__call__", call_tuned)
+    replace(tuner.AutoTuner, "run", run_tuner)
     _still_clocks()
     checks.install(recorder.origins, recorder.check)
 
@@ -303,6 +310,7 @@ def _still_clocks() -> None:
         function()
         return 1.0
 
-    tilelang.profiler.do_bench = tilelang.profiler.bench.do_bench = do_bench
+    for module in (tilelang.profiler, tilelang.profiler.bench):
+        replace(module, "do_bench", do_bench)
     for module in (driver, cuda_driver):
-        module.get_num_sms = lambda *args: gpu.SM_COUNT
+        replace(module, "get_num_sms", lambda *args: gpu.SM_COUNT)

@@ -1,6 +1,7 @@
 """Runs a file's own script, or the tests in it, with TileLang's entry points replaced; and reads
 the call sites of what it leaves out."""
 
+import functools
 import importlib
 import inspect
 import os
@@ -8,6 +9,7 @@ import runpy
 import signal
 import sys
 import traceback
+import types
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,10 +79,10 @@ class Opening:
     def record(self) -> None:
         """Runs the script, or its tests; where no kernel showed, its functions that look like a
         start."""
-        asked = self.asked
-        run = self._script if asked.tests is None else lambda: self._tests(asked.tests)
-        how, said, _ = self.run(run, asked.seconds)
-        if not self.recorder.kernels and how != "timeout" and asked.tests is None:
+        tests = self.asked.tests
+        run = self._script if tests is None else functools.partial(self._tests, tests)
+        how, said, _ = self.run(run, self.asked.seconds)
+        if not self.recorder.kernels and how != "timeout" and tests is None:
             self._call_starts()
         self.tell_siblings()
         self.events.tell("ended", how=how, said=said)
@@ -213,7 +215,7 @@ def build(impl, way: str, args: list, kwargs: dict, recorder: Recorder) -> None:
         raise Unresolved("the call makes no kernel")
 
 
-def starts(names: dict[str, Any], file: str) -> list[Callable]:
+def starts(names: dict[str, Any], file: str) -> list[types.FunctionType]:
     """Functions of the file that take no arguments and are named like a start, `main` first."""
     own = [value for value in names.values() if inspect.isfunction(value) and value.__code__.co_filename == file]
     ready = [function for function in own if function.__name__.startswith(STARTS) and not _needs_arguments(function)]

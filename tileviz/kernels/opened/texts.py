@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tileviz.errors import BadRequest
+from tileviz.kernels.opened.found import Form
 
 MOST_BYTES = 4 << 20
 """Of a file of kernels."""
@@ -21,7 +22,7 @@ class Factory:
     """With the functions around it: `outer.<locals>.kernel`."""
     line: int
     """As `co_firstlineno` counts: of its first decorator."""
-    form: str
+    form: Form
     parameters: tuple[str, ...]
     """Those without a default."""
     end: int
