@@ -1,4 +1,4 @@
-"""Sweeps exported, and links copied, by an earlier version open in this one."""
+"""Sweeps exported by an earlier version, and addresses in its words, open in this one."""
 
 import csv
 import json
