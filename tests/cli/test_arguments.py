@@ -1,5 +1,7 @@
 """The words of the command line."""
 
+import argparse
+
 import pytest
 
 from tileviz.cli import arguments
@@ -61,6 +63,12 @@ def test_bad_usage_exits_2_with_one_sentence(words, said, capsys):
     assert len(err.strip().splitlines()) == 1
 
 
+def takes_many(action: argparse.Action) -> bool:
+    """Whether an option is given twice with sense, or takes no value or all that follows."""
+    lists = (Pairs, Lists, argparse._AppendAction)
+    return action.nargs in (0, argparse.REMAINDER) or isinstance(action, lists)
+
+
 def test_every_option_with_one_value_is_refused_when_given_twice(capsys):
     top = arguments.parser()
     commands = next(action for action in top._actions if action.choices and action.dest == "command").choices
@@ -68,7 +76,7 @@ def test_every_option_with_one_value_is_refused_when_given_twice(capsys):
     for name, command in commands.items():
         needed = ["word"] * sum(not action.option_strings and action.nargs != "?" for action in command._actions)
         for action in command._actions:
-            if not action.option_strings or action.nargs == 0 or isinstance(action, (Pairs, Lists)):
+            if not action.option_strings or takes_many(action):
                 continue
             twice = [action.option_strings[0], next(iter(action.choices or ["7"]))] * 2
             with pytest.raises(SystemExit):
