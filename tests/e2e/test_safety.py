@@ -79,6 +79,14 @@ def test_a_tab_that_was_open_when_the_server_ended_comes_back_by_itself(cold_ser
     see_no_trouble(page)
 
 
+def test_a_tab_that_is_connected_and_stays_empty_is_loaded_again(server, page: Page):
+    visit(page, f"{server.url}/system")
+    page.add_style_tag(content="[data-testid=stMain] > * { display: none !important }")
+    expect(page.get_by_role("heading", name="Toolchain", exact=True)).to_be_hidden()
+    expect(page.get_by_role("heading", name="Toolchain", exact=True)).to_be_visible()
+    see_no_trouble(page)
+
+
 @pytest.mark.parametrize("stem", PAGES)
 def test_a_deep_link_without_the_token_shows_the_form_alone(locked, page: Page, stem):
     page.goto(f"{locked.url}/{stem}")

@@ -67,3 +67,23 @@
     }).observe(document.getElementById("root"), { childList: true, subtree: true, characterData: true, attributeFilter: ["disabled", "data-words"] })
   })
 })()
+
+// A tab that lost its server and found it again, but stays empty, is loaded again: at most three times.
+;(() => {
+  const LOADED = "tilevizLoadedAgain", MOST = 3, LOOKS = 3
+  let empty = 0
+  setInterval(() => {
+    const app = document.querySelector("[data-testid=stApp]")?.dataset
+    const main = document.querySelector("[data-testid=stMain]")
+    const still = app?.testConnectionState === "CONNECTED" && app.testScriptState === "notRunning"
+    const blank = still && main && !main.innerText.trim() && !main.querySelector("[data-testid=stSkeleton]")
+    empty = blank ? empty + 1 : 0
+    try {
+      if (still && !blank) sessionStorage.removeItem(LOADED)
+      const before = Number(sessionStorage.getItem(LOADED))
+      if (empty < LOOKS || before >= MOST) return
+      sessionStorage.setItem(LOADED, before + 1)
+      location.reload()
+    } catch { /* a browser that stores nothing: who sits there loads the page */ }
+  }, 2000)
+})()
