@@ -79,10 +79,14 @@ def test_a_tab_that_was_open_when_the_server_ended_comes_back_by_itself(cold_ser
     see_no_trouble(page)
 
 
-def test_a_tab_that_is_connected_and_stays_empty_is_loaded_again(server, page: Page):
+def test_a_tab_that_lost_its_server_and_stays_empty_is_loaded_again(cold_server, page: Page):
+    server = cold_server()
     visit(page, f"{server.url}/system")
     page.add_style_tag(content="[data-testid=stMain] > * { display: none !important }")
     expect(page.get_by_role("heading", name="Toolchain", exact=True)).to_be_hidden()
+    server.stop()
+    expect(page.locator("[data-testid=stApp]")).not_to_have_attribute("data-test-connection-state", "CONNECTED")
+    cold_server(port=server.port)
     expect(page.get_by_role("heading", name="Toolchain", exact=True)).to_be_visible()
     see_no_trouble(page)
 

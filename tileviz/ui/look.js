@@ -68,22 +68,21 @@
   })
 })()
 
-// A tab that lost its server and found it again, but stays empty, is loaded again: at most three times.
+// A tab that lost its server and found it again, but stays empty, is loaded again. The new page has lost nothing, so it is loaded once.
 ;(() => {
-  const LOADED = "tilevizLoadedAgain", MOST = 3, LOOKS = 3
-  let empty = 0
+  const WATCHED_MS = 120_000, LOOKS = 3
+  let met = false, until = 0, empty = 0
   setInterval(() => {
     const app = document.querySelector("[data-testid=stApp]")?.dataset
-    const main = document.querySelector("[data-testid=stMain]")
-    const still = app?.testConnectionState === "CONNECTED" && app.testScriptState === "notRunning"
-    const blank = still && main && !main.innerText.trim() && !main.querySelector("[data-testid=stSkeleton]")
+    if (app?.testConnectionState !== "CONNECTED") {
+      if (met) until = Date.now() + WATCHED_MS
+      return
+    }
+    met = true
+    if (Date.now() > until) return
+    const main = app.testScriptState === "notRunning" && document.querySelector("[data-testid=stMain]")
+    const blank = main && !main.innerText.trim() && !main.querySelector("[data-testid=stSkeleton]")
     empty = blank ? empty + 1 : 0
-    try {
-      if (still && !blank) sessionStorage.removeItem(LOADED)
-      const before = Number(sessionStorage.getItem(LOADED))
-      if (empty < LOOKS || before >= MOST) return
-      sessionStorage.setItem(LOADED, before + 1)
-      location.reload()
-    } catch { /* a browser that stores nothing: who sits there loads the page */ }
+    if (empty === LOOKS) location.reload()
   }, 2000)
 })()
