@@ -254,9 +254,7 @@ def _add_request(command) -> None:
         metavar="NAME",
         help="what code is generated for: sm_75 ... sm_120a, or cpu (default: the device's)",
     )
-    command.add_argument(
-        "--device", metavar="ID", help="cpu, cuda:0, ... (default: the first GPU, else the CPU)"
-    )
+    sweep_arguments.add_device(command)
     command.add_argument(
         "--timeout",
         type=_seconds,

@@ -41,6 +41,13 @@ def add(commands, command, seconds) -> None:
     words.add_argument("file", metavar="FILE", help="a CSV, JSON or T4 export")
 
 
+def add_device(words) -> None:
+    """Adds `--device`: which one of this machine measures."""
+    words.add_argument(
+        "--device", metavar="ID", help="cpu, cuda:0, ... (default: the first GPU, else the CPU)"
+    )
+
+
 def add_baselines(words) -> None:
     """Which baselines are run: all, none, or those that are named."""
     which = words.add_mutually_exclusive_group()
@@ -121,9 +128,7 @@ def _sweep(words, seconds) -> None:
     words.add_argument(
         "--target", metavar="NAME", help="sm_75 ... sm_120a, or cpu (default: the device's)"
     )
-    words.add_argument(
-        "--device", metavar="ID", help="cpu, cuda:0, ... (default: the first GPU, else the CPU)"
-    )
+    add_device(words)
     words.add_argument(
         "--timeout",
         type=seconds,

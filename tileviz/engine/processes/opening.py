@@ -18,6 +18,7 @@ from typing import IO, cast
 
 import msgspec
 
+from tileviz.bench import memory
 from tileviz.engine.processes import family
 from tileviz.errors import BadRequest
 from tileviz.kernels.opened import events, merging, texts
@@ -28,9 +29,6 @@ SCRIPT_S = 60.0
 
 MEMORY_BYTES = 12 << 30
 """Most memory of a script, or half of what is free where that is less."""
-
-START_S = 300.0
-"""Until torch and TileLang are imported."""
 
 LONGEST_S = 3600.0
 """Of a whole opening: each step of the child has a clock of its own."""
@@ -161,12 +159,13 @@ class Run:
         self.told = [scratch / f"told{number}" for number in range(len(tasks))]
         self.troubles: list[str] = []
         self._tails = [b""]
-        self._limit = min(tasks[0].request.memory_bytes, available_bytes() // 2)
+        asked, free = tasks[0].request.memory_bytes, memory.free_bytes("cpu")
+        self._limit = asked if free is None else min(asked, free // 2)
         for folder in (*self.told, scratch / "work", *(scratch / name.lower() for name in FOLDERS)):
             folder.mkdir()
-        asked = [self._ask(task, told) for task, told in zip(tasks, self.told, strict=True)]
+        requests = [self._ask(task, told) for task, told in zip(tasks, self.told, strict=True)]
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tileviz.engine.processes.opened_child", *asked],
+            [sys.executable, "-m", "tileviz.engine.processes.opened_child", *requests],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -208,7 +207,7 @@ class Run:
     def wait(self) -> None:
         """Until the child has ended, by itself or by its clock or for its memory; then nothing of
         it is alive."""
-        end = time.monotonic() + min(START_S + LONGEST_S, LONGEST_S)
+        end = time.monotonic() + LONGEST_S
         try:
             while self._process.poll() is None and time.monotonic() < end:
                 self._watch_memory()
@@ -297,14 +296,6 @@ _ENDED = {
     "timeout": "was stopped",
     "killed": "was killed",
 }
-
-
-def available_bytes() -> int:
-    """Memory that can be had without swapping."""
-    for line in Path("/proc/meminfo").read_text().splitlines():
-        if line.startswith("MemAvailable:"):
-            return int(line.split()[1]) << 10
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def _changed(path: Path, hash_: str) -> Sequence[str]:
